@@ -1,0 +1,15 @@
+# kro_module(<name> SOURCES … [DEPS …] [PRIVATE …]): one static library a folder of operator/.
+# DEPS are modules of ours that stand below; PRIVATE are third-party libraries that never show in our headers.
+function(kro_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
+  list(TRANSFORM ARG_DEPS PREPEND kro_)
+  if(ARG_SOURCES)
+    add_library(kro_${name} STATIC ${ARG_SOURCES})
+    target_include_directories(kro_${name} PUBLIC ${CMAKE_SOURCE_DIR}/operator)
+    target_link_libraries(kro_${name} PUBLIC ${ARG_DEPS} PRIVATE kro_flags ${ARG_PRIVATE})
+  else()
+    add_library(kro_${name} INTERFACE)
+    target_include_directories(kro_${name} INTERFACE ${CMAKE_SOURCE_DIR}/operator)
+    target_link_libraries(kro_${name} INTERFACE ${ARG_DEPS})
+  endif()
+endfunction()
