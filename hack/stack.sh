@@ -146,9 +146,10 @@ require_up() {
 # On any failure, a signal included, what this call started is ended.
 finish() {
   local rc=$?
-  trap '' INT TERM
+  trap '' INT TERM HUP
   trap - EXIT
   stop_progress
+  [[ -z $PART_WORK ]] || rm -rf "$PART_WORK"
   if ((rc != 0)) && { [[ -n $STARTING ]] || ((${#STARTED_NOW[@]})); }; then
     say "ending what this call started: ${STARTED_NOW[*]}"
     stop_started_now
@@ -158,9 +159,13 @@ finish() {
 
 guard() {
   lock_stack
+  set_traps
+}
+
+set_traps() {
   trap finish EXIT
   trap 'say "interrupted"; exit 130' INT
-  trap 'say "interrupted"; exit 143' TERM
+  trap 'say "interrupted"; exit 143' TERM HUP
 }
 
 any_alive() {
@@ -263,25 +268,26 @@ verb_down() {
     return 0
   fi
   guard
-  local file name names=()
-  # Newest first, by the order in which parts depend on each other; whatever
-  # else has a pid file comes at the end.
-  for name in controller operator; do names+=("$name"); done
+  local file name names=(controller operator) alive=()
   for file in "$STATE_DIR"/run/broker-*.pid; do
-    [[ -f $file ]] && names+=("$(basename "$file" .pid)")
+    [[ ! -f $file ]] || names+=("$(basename "$file" .pid)")
   done
   names+=(zookeeper apiserver etcd)
-  # Brokers would wait for each other: all are told first, then awaited.
   for name in "${names[@]}"; do
-    if process_alive "$name" && [[ $name == broker-* || $name == controller || $name == operator ]]; then
-      kill -s TERM "$(process_pid "$name")" 2>/dev/null || true
-    fi
+    ! process_alive "$name" || alive+=("$name")
+  done
+  ((${#alive[@]} == 0)) || say "ending ${alive[*]}"
+  # What depends on the others goes first, all of it at once. The others' data
+  # goes away with them: no need for a long goodbye.
+  for name in "${names[@]}"; do
+    case $name in
+      zookeeper | apiserver | etcd) ;;
+      *) signal_process "$name" TERM ;;
+    esac
   done
   for name in "${names[@]}"; do
-    ! process_alive "$name" || say "  ending $name"
-    # Their data goes away with them: no need for a long goodbye.
     case $name in
-      apiserver | etcd | zookeeper) stop_process "$name" KILL ;;
+      zookeeper | apiserver | etcd) stop_process "$name" KILL ;;
       *) stop_process "$name" ;;
     esac
   done
@@ -399,6 +405,7 @@ verb_tool() {
     *) die "tool needs a name: helm, kubectl, etcd or kube-apiserver." ;;
   esac
   check_platform
+  set_traps
   ensure_part "$1"
   echo "$(part_dir "$1")/bin/$1"
 }

@@ -16,7 +16,7 @@ kafka_archive() {
   local java
   java=$(java -XshowSettings:properties -version 2>&1 |
     sed -n 's/^ *java\.vm\.version = *//p' | tr -c 'A-Za-z0-9.\n' _)
-  echo "$CACHE_DIR/kafka-classes-$(part_version kafka)-java-$java.jsa"
+  echo "$(part_dir kafka)/classes-java-$java.jsa"
 }
 
 # Sets JAVA_COMMAND: java with the flags for small and fast processes.
@@ -100,7 +100,22 @@ start_zookeeper() {
     "$STATE_DIR/conf/zoo.cfg"
 }
 
+broker_registered() { # ID
+  zookeeper_word dump | grep "$KAFKA_CHROOT/brokers/ids/$1\$" >/dev/null
+}
+
+# A broker that was killed stays registered until its session is over, and a
+# second one with its id would end at once.
+await_deregistration() { # ID
+  local tries=0
+  while ((tries < 100)) && broker_registered "$1"; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+}
+
 start_broker() { # ID
+  await_deregistration "$1"
   write_broker_config "$1"
   set_java_command "$BROKER_HEAP"
   start_process "broker-$1" "${JAVA_COMMAND[@]}" ${BROKER_JAVA_FLAG:+"$BROKER_JAVA_FLAG"} \
@@ -138,8 +153,7 @@ health_broker() { # ID
     process_alive "broker-$id" && running=$((running + 1))
   done
   known=$(brokers_known_to "$1") || return 1
-  ((known >= running)) &&
-    zookeeper_word dump | grep "$KAFKA_CHROOT/brokers/ids/$1\$" >/dev/null
+  ((known >= running)) && broker_registered "$1"
 }
 
 # Without the archive all works, only slower.

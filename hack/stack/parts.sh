@@ -2,6 +2,8 @@
 # Builds the real parts (etcd, kube-apiserver, kubectl, helm, Kafka's jars) once
 # and keeps them by version in CACHE_DIR, outside the checkout.
 
+PART_WORK= # the folder of the build that runs now, to be removed after it
+
 part_version() {
   case $1 in
     etcd) echo "$ETCD_VERSION" ;;
@@ -29,7 +31,7 @@ kafka_lib_dir() { echo "$(part_dir kafka)/lib"; }
 # folder is moved into place in one step, under a lock, so that two checkouts
 # may ask for it at once.
 ensure_part() {
-  local part=$1 prefix=${2:-} dir lock work
+  local part=$1 prefix=${2:-} dir lock
   dir=$(part_dir "$part")
   [[ ! -d $dir ]] || return 0
   case $part in
@@ -49,16 +51,17 @@ ensure_part() {
   if [[ ! -d $dir ]]; then
     # Leftovers of an interrupted build; we hold the lock, so nobody uses them.
     rm -rf "$CACHE_DIR/.building-$part-"*
-    work=$(mktemp -d "$CACHE_DIR/.building-$part-XXXXXX")
+    PART_WORK=$(mktemp -d "$CACHE_DIR/.building-$part-XXXXXX")
     if ! run_with_progress \
       "${prefix}building $part $(part_version "$part") ($(part_hint "$part"))" \
-      "$work/build.log" bash "$REPO_DIR/hack/stack/build-part.sh" "$part" "$work"; then
-      cp "$work/build.log" "$CACHE_DIR/failed-$part.log" 2>/dev/null || true
-      rm -rf "$work"
+      "$PART_WORK/build.log" bash "$REPO_DIR/hack/stack/build-part.sh" "$part" "$PART_WORK"; then
+      cp "$PART_WORK/build.log" "$CACHE_DIR/failed-$part.log" 2>/dev/null || true
+      rm -rf "$PART_WORK"
       die "building $part failed; the whole log is $CACHE_DIR/failed-$part.log"
     fi
-    mv -T "$work/out" "$dir"
-    rm -rf "$work"
+    mv -T "$PART_WORK/out" "$dir"
+    rm -rf "$PART_WORK"
+    PART_WORK=
   fi
   exec {PART_LOCK_FD}>&-
 }

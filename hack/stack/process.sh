@@ -47,18 +47,24 @@ start_process() { # NAME COMMAND...
   STARTING=
 }
 
+signal_process() { # NAME SIGNAL
+  local pid
+  pid=$(process_pid "$1") || return 0
+  kill -s "$2" "$pid" 2>/dev/null || true
+}
+
 stop_process() { # NAME [SIGNAL]
-  local name=$1 signal=${2:-TERM} pid waited=0
-  if pid=$(process_pid "$name"); then
-    kill -s "$signal" "$pid" 2>/dev/null || true
+  local name=$1 signal=${2:-TERM} waited=0
+  if process_alive "$name"; then
+    signal_process "$name" "$signal"
     while process_alive "$name"; do
       sleep 0.1
       waited=$((waited + 1))
       if ((waited == 150)); then
         say "$name did not end within 15 s of SIG$signal; killing it"
-        ! process_alive "$name" || kill -s KILL "$pid" 2>/dev/null || true
+        signal_process "$name" KILL
       elif ((waited > 300)); then
-        die "$name (pid $pid) does not end"
+        die "$name does not end; see $(pid_file "$name") for its pid."
       fi
     done
   fi
