@@ -186,9 +186,9 @@ all_healthy() {
 start_apps() {
   apps_built || die "our executables are not in $(apps_bin_dir); build them, or name their folder with up --bin DIR."
   write_operator_config
-  touch "$STATE_DIR/apps"
   start_missing operator controller
   wait_all operator controller
+  touch "$STATE_DIR/apps"
 }
 
 verb_up() {
@@ -380,10 +380,7 @@ verb_start() { # PART
   require_part "$1"
   (($# == 1)) || die "starting a part takes no option."
   guard
-  if [[ $1 == operator || $1 == controller ]]; then
-    touch "$STATE_DIR/apps"
-    write_operator_config
-  fi
+  [[ $1 != operator ]] || write_operator_config
   start_missing "$1"
   wait_all "$1"
 }
