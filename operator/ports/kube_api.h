@@ -31,10 +31,11 @@ struct KubeMeta {
 };
 
 struct KubeWatchEvent {
-  enum class Type { kAdded, kModified, kDeleted, kBookmark, kInitialListEnd };
+  // kOpened comes first, once, when the server has accepted the watch; it carries nothing.
+  enum class Type { kOpened, kAdded, kModified, kDeleted, kBookmark, kInitialListEnd };
   Type type = Type::kAdded;
   std::string_view object;            // JSON text of the object, valid during the call only; empty for bookmarks
-  std::string_view resource_version;  // of a bookmark
+  std::string_view resource_version;  // of the object or the bookmark; empty if it could not be told
 };
 
 // Called on the watching thread for each event in order; false ends the watch (the consumer gave up).
@@ -49,7 +50,7 @@ struct KubeWatchOptions {
 // The few verbs that the operator needs. Blocking, thread safe.
 //
 // Errors: no answer to a read, refused, 5xx, 429 → kUnavailable/Transient (retry_after_ms from Retry-After or
-// details.retryAfterSeconds); no answer to a write → Ambiguous; 401/403 → kUnauthorized/Transient (a role may be
+// details.retryAfterSeconds); no answer or 5xx to a write → Ambiguous; 401/403 → kUnauthorized/Transient (a role may be
 // granted later); 404 → kNotFound; 409 Conflict → kVersion/Conflict; 409 AlreadyExists → kAlreadyExists/Conflict;
 // 410 or an in-stream ERROR 410 → kGone; 422/400/415 → kInvalid/Permanent; 413 and the two etcd size texts of a
 // 500 → kTooLarge/Permanent.
@@ -57,7 +58,8 @@ class KubeApi {
  public:
   virtual ~KubeApi() = default;
 
-  // Blocks until the server ends the stream (ok: watch on from the last version seen), an error, or a stop.
+  // Blocks until the server ends the stream (ok: watch on from the last version seen), an error, or a stop or a
+  // sink that gave up (kCancelled).
   virtual Status watch(const KubeResource& resource, const KubeWatchOptions& options, const KubeWatchSink& sink,
                        std::stop_token stop) = 0;
   // nullopt: 404. The object's JSON text.
