@@ -150,6 +150,7 @@ Result<Marker> decode_marker(std::string_view text) {
   Marker out;
   KRO_READ_IF(*json, "namespace", ns, read_string);
   KRO_READ_IF(*json, "name", name, read_string);
+  KRO_READ_IF(*json, "attempt", attempt, read_int64);
   const auto request = json->find("request");
   if (request == json->end() || !request->is_object()) return invalid("\"request\" is missing");
   out.request = request->dump();
@@ -158,6 +159,7 @@ Result<Marker> decode_marker(std::string_view text) {
 
 std::string encode_marker(const Marker& marker) {
   OrderedJson out{{"version", 1}, {"namespace", marker.ns}, {"name", marker.name}};
+  if (marker.attempt != 0) out["attempt"] = marker.attempt;
   out["request"] = OrderedJson::parse(marker.request, nullptr, false);
   return out.dump();
 }

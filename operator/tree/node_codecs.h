@@ -72,7 +72,8 @@ std::string encode_ledger_root(const LedgerRoot& root);
 struct Marker {
   std::string ns;
   std::string name;
-  std::string request;  // the request's JSON text, as sent
+  std::string request;       // the request's JSON text, as sent
+  std::int64_t attempt = 0;  // spec.attempt it was sent for: a raised one asks again for what did not end well
   bool operator==(const Marker&) const = default;
 };
 Result<Marker> decode_marker(std::string_view text);

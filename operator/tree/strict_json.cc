@@ -126,10 +126,14 @@ Result<PartitionSets> read_partition_sets(const Json& value, std::string_view wh
 }
 
 OrderedJson to_json(const Assignments& assignments) {
+  // Straight into the underlying vectors: operator[] searches them, which is quadratic for large topics.
   OrderedJson out = OrderedJson::object();
+  auto& topics = out.get_ref<OrderedJson::object_t&>();
   for (const auto& [topic, partitions] : assignments) {
-    auto& topic_json = out[topic] = OrderedJson::object();
-    for (const auto& [partition, replicas] : partitions) topic_json[std::to_string(partition)] = replicas;
+    OrderedJson::object_t numbers;
+    numbers.reserve(partitions.size());
+    for (const auto& [partition, replicas] : partitions) numbers.emplace_back(std::to_string(partition), replicas);
+    topics.emplace_back(topic, std::move(numbers));
   }
   return out;
 }
