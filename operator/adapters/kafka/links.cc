@@ -50,6 +50,8 @@ void Links::observe(const Api& api, int code) const {
 
 Result<Sent> Links::send_version(Link& link, const Api& api, std::int16_t version, const std::string& body,
                                  const Deadline& deadline) {
+  if (deadline.stop.stop_requested())
+    return fail(ErrorCode::kCancelled, Retry::kTransient, std::string(api.name) + ": stopped before it was sent");
   const Sent sent{version, ++link.correlation};
   const auto status =
       link.connection->send(encode_frame(api, version, sent.correlation, config_.client_id, body), deadline);
