@@ -199,7 +199,7 @@ class Flight {
 
 }  // namespace
 
-HttpTransport::HttpTransport(HttpConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+HttpTransport::HttpTransport(HttpConfig config) : impl_(std::make_unique<Impl>(std::move(config))) { init_tls(); }
 HttpTransport::~HttpTransport() = default;
 
 Result<HttpAnswer> HttpTransport::call(const HttpRequest& request, const Deadline& deadline) {
@@ -283,6 +283,7 @@ Status HttpTransport::stream(const HttpRequest& request, const Stream& stream, s
 }
 
 void init_kube_threads(int threads) {
+  init_tls();
   try {
     crossplat::threadpool::initialize_with_threads(static_cast<std::size_t>(std::max(threads, 1)));
   } catch (const std::exception&) {

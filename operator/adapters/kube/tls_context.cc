@@ -65,6 +65,8 @@ std::string read_file(const std::string& path) {
 
 }  // namespace
 
+void init_tls() { OPENSSL_init_ssl(0, nullptr); }
+
 void prepare_tls_context(void* ssl_ctx, const TlsMaterial& material) {
   auto* ctx = static_cast<SSL_CTX*>(ssl_ctx);
   SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);

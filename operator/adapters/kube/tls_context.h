@@ -12,6 +12,10 @@ struct TlsMaterial {
   bool insecure = false;
 };
 
+// Starts OpenSSL. Before the HTTP library's thread pool exists, so that at exit the pool's threads end first and
+// OpenSSL can free what it keeps for each of them.
+void init_tls();
+
 // Makes an OpenSSL context (SSL_CTX*) trust the given CA and nothing else, with TLS 1.2 or newer.
 //
 // The HTTP library has by then loaded the system's CAs; a fresh store takes their place. Called by the library for
