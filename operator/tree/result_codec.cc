@@ -96,8 +96,7 @@ OrderedJson problem_json(const Problem& p) {
 
 OrderedJson named_sets(const std::map<std::string, PartitionSets>& sets) {
   OrderedJson out = OrderedJson::object();
-  for (const auto& [name, partitions] : sets)
-    if (!partitions.empty()) out[name] = to_json(partitions);
+  for (const auto& [name, partitions] : sets) out[name] = to_json(partitions);
   return out;
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "decide/reassignment_observation.h"
+#include "decide/reassignment_tally.h"
+
+namespace kro::decide {
+
+struct Cause {
+  api::Reason reason = api::Reason::kPending;
+  std::string message;
+  std::optional<WallTime> since;
+};
+
+// How long a request may lie without a result, while a controller leads, before somebody should look.
+inline constexpr auto kAnswerWithin = 30s;
+// A change of leaders is no news.
+inline constexpr auto kAbsentFor = 3s;
+
+// Why a resource that is not at its end does not get on: the causes of the on-call page in their order, one function
+// each; the first that holds. nullopt: it gets on.
+std::optional<Cause> find_cause(const ReassignmentObservation& seen, const Tally& tally, WallTime now);
+
+// When the first of these would hold by the clock alone.
+std::optional<WallTime> next_cause_at(const ReassignmentObservation& seen, const Tally& tally, WallTime now);
+
+}  // namespace kro::decide

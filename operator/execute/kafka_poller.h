@@ -1,0 +1,16 @@
+#pragma once
+
+#include "execute/controller_context.h"
+
+namespace kro::execute {
+
+// Reads Kafka once: API 46, Metadata, API 46, and min.insync.replicas where it is needed. `topics` nullopt: all.
+Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<std::set<std::string>>& topics,
+                                     bool configs);
+
+// The topics that the model speaks of: in flight, waiting, or under roll back.
+std::set<std::string> topics_of_interest(const decide::ControllerModel& model);
+
+constexpr milliseconds kKafkaReadTimeout = 15s;
+
+}  // namespace kro::execute
