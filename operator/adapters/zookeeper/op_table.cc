@@ -41,12 +41,18 @@ std::optional<OpSlot> OpTable::take(OpId id) noexcept {
   if (found == slots_.end()) return std::nullopt;
   OpSlot slot = std::move(found->second);
   slots_.erase(found);
+  if (slots_.empty()) emptied_.notify_all();
   return slot;
 }
 
 void OpTable::abort_all(ErrorCode why) noexcept {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, slot] : slots_) slot.call->abort(why);
+}
+
+bool OpTable::wait_empty(milliseconds most) const {
+  std::unique_lock lock(mutex_);
+  return emptied_.wait_for(lock, most, [this] { return slots_.empty(); });
 }
 
 void OpTable::clear() noexcept {

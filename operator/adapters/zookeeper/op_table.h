@@ -92,12 +92,15 @@ class OpTable {
   std::optional<OpSlot> take(OpId id) noexcept;
   // Wakes all waiters with `why`; slots and arenas stay.
   void abort_all(ErrorCode why) noexcept;
+  // Until the library has completed everything; false when `most` has passed.
+  bool wait_empty(milliseconds most) const;
   // Only when the library is gone.
   void clear() noexcept;
   [[nodiscard]] std::size_t size() const;
 
  private:
   mutable std::mutex mutex_;
+  mutable std::condition_variable emptied_;
   OpId last_ = 0;
   std::unordered_map<OpId, OpSlot> slots_;
 };

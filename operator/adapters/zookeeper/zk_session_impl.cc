@@ -14,6 +14,7 @@ namespace {
 // The library writes a byte to a 64 KiB pipe for each operation and drops the connection when the pipe is full.
 constexpr std::size_t kReadWindow = 4096;
 constexpr seconds kMostCloseTime = 5s;
+constexpr milliseconds kMostDrainTime = 500ms;
 
 std::string quoted(const char* verb, const std::string& path) { return std::string(verb) + " " + path; }
 
@@ -285,6 +286,8 @@ void ZkSessionImpl::close() {
   std::future<void> done = closed.get_future();
   // The library may take its time, or hang: then its thread is left behind with all that it may touch.
   std::thread closer([client, core = core_, promise = std::move(closed)]() mutable {
+    // Completions that the library drops at close are memory that it leaks: it gets a moment to finish them.
+    core->ops().wait_empty(kMostDrainTime);
     client->close();
     core->ops().clear();
     promise.set_value();
