@@ -39,6 +39,7 @@ Result<AlterAnswers> CallExecutor::call(const AlterRequest& request, bool roll_b
   if (!permitted) return fail(ErrorCode::kUnavailable, Retry::kTransient, "no connected session: no call to Kafka");
 
   auto answers = c_.kafka.alter_reassignments(request, kCallTimeout, c_.clock.in(kAnswerTimeout, c_.stop));
+  c_.beat();
   if (answers) return answers;
   const Error& error = answers.error();
   if (error.code == ErrorCode::kUnauthorized) {

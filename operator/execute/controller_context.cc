@@ -8,6 +8,7 @@ Result<std::vector<ZkOpResult>> ControllerContext::write(std::vector<ZkOp> ops) 
   const bool empty_calls = model.call_recorded && model.uncertain.empty();
   if (empty_calls) ops.push_back(ZkSet{std::string(tree::kControllerCall), ""});
   auto written = leadership.write(std::move(ops), stop);
+  beat();
   if (written && empty_calls) model.call_recorded = false;
   return written;
 }

@@ -14,6 +14,7 @@
 #include "ports/kafka_admin.h"
 #include "ports/metrics.h"
 #include "ports/zk_session.h"
+#include "runtime/lifecycle.h"
 
 namespace kro::execute {
 
@@ -41,6 +42,7 @@ struct ControllerContext {
   Metrics& metrics;
   const ControllerOptions& options;
   std::stop_token stop;
+  Heartbeat* heartbeat = nullptr;  // told at every call that came back
 
   decide::ControllerModel model{};
   std::optional<decide::KafkaView> view{};
@@ -55,6 +57,9 @@ struct ControllerContext {
   // The lock assertion of a write failed: there is a lock that has not been read yet.
   bool lock_seen = false;
 
+  void beat() const {
+    if (heartbeat != nullptr) heartbeat->beat(clock.now().mono);
+  }
   // Writes one multi at the head of which leadership is checked; empties the record of calls with it where all
   // answers are in.
   Result<std::vector<ZkOpResult>> write(std::vector<ZkOp> ops);

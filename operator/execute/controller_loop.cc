@@ -37,7 +37,7 @@ std::string cluster_id_of(const std::string& data) {
 
 struct ControllerLoop::Leader {
   Leader(ZkSession& session, KafkaAdmin& kafka, const Clock& clock, Metrics& metrics, const ControllerOptions& options)
-      : leadership(session, clock), context{session, leadership, kafka, clock, metrics, options, {}} {}
+      : leadership(session, clock), context{session, leadership, kafka, clock, metrics, options, {}, nullptr} {}
 
   Leadership leadership;
   ControllerContext context;
@@ -230,6 +230,7 @@ Status ControllerLoop::act(Leader& l) {
 Status ControllerLoop::lead(const std::stop_token& stop) {
   Leader& l = *leader_;
   l.context.stop = stop;
+  l.context.heartbeat = heartbeat_;
   const auto polled = observe(l);
   if (!polled) return tl::unexpected(polled.error());
   if (*polled)
@@ -279,9 +280,12 @@ MonoTime ControllerLoop::step(const std::stop_token& stop) {
   return next_try_;
 }
 
-void ControllerLoop::run(const std::stop_token& stop) {
+void ControllerLoop::run(const std::stop_token& stop, Heartbeat& heartbeat) {
+  heartbeat_ = &heartbeat;
   while (!stop.stop_requested()) {
+    heartbeat.beat(clock_.now().mono);
     const MonoTime next = step(stop);
+    heartbeat.idle();
     if (back_off_ > milliseconds(0)) {
       // After a failure the flags are all set on purpose; wait for time alone, or for the stop.
       wake_->pause(next, stop);
@@ -290,6 +294,7 @@ void ControllerLoop::run(const std::stop_token& stop) {
     }
   }
   release();
+  heartbeat_ = nullptr;
 }
 
 }  // namespace kro::execute

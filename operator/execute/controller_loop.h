@@ -11,6 +11,7 @@
 #include "execute/follow_executor.h"
 #include "execute/report_executor.h"
 #include "execute/start_executor.h"
+#include "runtime/lifecycle.h"
 
 namespace kro::execute {
 
@@ -34,7 +35,7 @@ class ControllerLoop {
   // One step. Returns when the next is due at the latest; events may ask for it earlier (wake()).
   MonoTime step(const std::stop_token& stop);
   // Steps until stopped, then releases leadership.
-  void run(const std::stop_token& stop);
+  void run(const std::stop_token& stop, Heartbeat& heartbeat);
   // Gives leadership up by ending the session.
   void release();
 
@@ -68,6 +69,7 @@ class ControllerLoop {
   MonoTime next_try_{};
   milliseconds back_off_{0};
   std::string last_error_;
+  Heartbeat* heartbeat_ = nullptr;
 };
 
 }  // namespace kro::execute

@@ -20,6 +20,7 @@ Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<s
   auto before = c.kafka.list_reassignments(c.clock.in(kKafkaReadTimeout, c.stop));
   if (!before) return pass_on(before.error(), "ListPartitionReassignments");
   view.before = std::move(*before);
+  c.beat();
 
   std::optional<std::vector<std::string>> names;
   if (topics) {
@@ -30,11 +31,13 @@ Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<s
   auto metadata = c.kafka.metadata(names, c.clock.in(kKafkaReadTimeout, c.stop));
   if (!metadata) return pass_on(metadata.error(), "Metadata");
   view.metadata = std::move(*metadata);
+  c.beat();
   view.all_topics = !topics;
 
   auto after = c.kafka.list_reassignments(c.clock.in(kKafkaReadTimeout, c.stop));
   if (!after) return pass_on(after.error(), "ListPartitionReassignments");
   view.after = std::move(*after);
+  c.beat();
 
   if (configs) {
     std::vector<std::string> known;
