@@ -68,7 +68,7 @@ TEST(Lifecycle, StopAsAskedEndsWithZero) {
 TEST(Lifecycle, FailureEndsWithOneAndTheFirstReasonCounts) {
   ManualClock clock;
   Lifecycle lifecycle(clock);
-  lifecycle.fail(fail(ErrorCode::kUnavailable, Retry::kFatal, "cannot listen").error());
+  lifecycle.fail(fail(ErrorCode::kUnavailable, Retry::kFatal, "cannot listen").value());
   lifecycle.request_stop("SIGTERM");
   EXPECT_TRUE(lifecycle.stop_token().stop_requested());
   EXPECT_EQ(lifecycle.exit_code(), 1);
@@ -76,7 +76,7 @@ TEST(Lifecycle, FailureEndsWithOneAndTheFirstReasonCounts) {
 
   Lifecycle asked(clock);
   asked.request_stop("SIGTERM");
-  asked.fail(fail(ErrorCode::kGone, Retry::kFatal, "too late").error());
+  asked.fail(fail(ErrorCode::kGone, Retry::kFatal, "too late").value());
   EXPECT_EQ(asked.exit_code(), 0);
 }
 
