@@ -136,6 +136,7 @@ class OpsServer::Server : public httplib::Server {
     svr_sock_ = fd;
     new_task_queue = [] { return new BoundedPool(); };
     set_keep_alive_max_count(1);
+    set_keep_alive_timeout(1);  // how long the first byte may take
     set_read_timeout(2, 0);
     set_write_timeout(5, 0);
     set_payload_max_length(1024);

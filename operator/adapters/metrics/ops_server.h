@@ -12,8 +12,9 @@ namespace kro {
 
 // /metrics, /livez and /readyz over plain HTTP/1.1; GET and HEAD only, everything else 404.
 //
-// Two threads serve, at most 16 connections wait for them, each is closed after one request and given up after 2 s
-// without a byte: a client can slow the page down, never the process. The callbacks run on the server's threads.
+// Two threads serve, at most 16 connections wait for them, each is closed after one request and given up after 1 s
+// without a first byte, 2 s without another: a client can slow the page down, never the process. The callbacks run on
+// the server's threads.
 class OpsServer {
  public:
   struct Health {
