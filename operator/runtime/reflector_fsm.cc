@@ -5,6 +5,7 @@
 
 namespace kro {
 namespace {
+constexpr milliseconds kShortestPause = 100ms;
 constexpr milliseconds kFirstPause = 800ms;
 constexpr milliseconds kLongestPause = 30s;
 constexpr auto kHealthyAfter = 2min;
@@ -16,7 +17,7 @@ constexpr int kMostSilentWatches = 2;
 }  // namespace
 
 KubeWatchOptions ReflectorFsm::next_watch(const std::string& ns, double random01, MonoTime now) {
-  heard_ = false;
+  opened_ = heard_ = false;
   started_ = now;
   KubeWatchOptions out;
   out.ns = ns;
@@ -28,6 +29,7 @@ KubeWatchOptions ReflectorFsm::next_watch(const std::string& ns, double random01
 ReflectorFsm::Tell ReflectorFsm::on_event(const KubeWatchEvent& event) {
   using Type = KubeWatchEvent::Type;
   if (event.type == Type::kOpened) {
+    opened_ = true;
     if (state_ != State::kEmpty) return Tell::kNothing;
     state_ = State::kListing;
     return Tell::kBegin;
@@ -67,7 +69,7 @@ void ReflectorFsm::forget() {
 milliseconds ReflectorFsm::on_end(const Status& outcome, double random01, MonoTime now) {
   if (state_ == State::kListing) forget();
   if (state_ == State::kWatching) {
-    if (!heard_) ++silent_watches_;
+    if (opened_ && !heard_) ++silent_watches_;
     if (version_lost_ || silent_watches_ >= kMostSilentWatches) forget();
   }
   if (outcome) {
@@ -83,11 +85,18 @@ milliseconds ReflectorFsm::on_end(const Status& outcome, double random01, MonoTi
 }
 
 milliseconds ReflectorFsm::back_off(const Error& error, double random01, MonoTime now) {
+  const auto stretched = [](milliseconds pause, double factor) {
+    return milliseconds(static_cast<std::int64_t>(static_cast<double>(pause.count()) * factor));
+  };
+  // A server that says when to come back is alive: its word counts, and the pauses do not grow.
+  if (error.retry_after_ms) {
+    return stretched(std::max(milliseconds(*error.retry_after_ms), kShortestPause), 1 + random01 / 2);
+  }
   if (next_pause_ == 0ms || now - last_failure_ >= kHealthyAfter) next_pause_ = kFirstPause;
   last_failure_ = now;
-  const auto pause = milliseconds(static_cast<std::int64_t>(static_cast<double>(next_pause_.count()) * (1 + random01)));
+  const milliseconds pause = stretched(next_pause_, 1 + random01);
   next_pause_ = std::min(next_pause_ * 2, kLongestPause);
-  return std::max(std::min(pause, kLongestPause), milliseconds(error.retry_after_ms.value_or(0)));
+  return std::min(pause, kLongestPause);
 }
 
 }  // namespace kro

@@ -30,9 +30,9 @@ class ReflectorFsm {
   // `random01` in [0, 1): spreads the server's time-out over 120–240 s.
   [[nodiscard]] KubeWatchOptions next_watch(const std::string& ns, double random01, MonoTime now);
   Tell on_event(const KubeWatchEvent& event);
-  // The pause before next_watch(): nothing after a watch that ended as it should; else 0.8 s doubling to 30 s,
-  // stretched by up to 100 % of itself, at least what the server asked for, and back to 0.8 s after 2 min without
-  // a failure.
+  // The pause before next_watch(): nothing after a watch that ended as it should; else what the server asked for
+  // (by up to half more), or 0.8 s doubling to 30 s (by up to as much more, 30 s at most), from 0.8 s again after
+  // 2 min without a failure.
   milliseconds on_end(const Status& outcome, double random01, MonoTime now);
 
   [[nodiscard]] State state() const { return state_; }
@@ -48,7 +48,8 @@ class ReflectorFsm {
   std::string resource_version_;  // kept in kWatching only
   bool synced_ = false;
   bool version_lost_ = false;  // an event could not be placed: this watch goes on, the next one lists
-  bool heard_ = false;         // an event or bookmark in this watch
+  bool opened_ = false;        // this watch was accepted
+  bool heard_ = false;         // … and had an event or bookmark
   int silent_watches_ = 0;
   MonoTime started_{};
   milliseconds next_pause_{0};
