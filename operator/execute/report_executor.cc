@@ -22,7 +22,12 @@ ReplicaList adding_of(const Episode& e) { return without(e.data.assignment, e.da
 
 void ReportExecutor::read_sizes() {
   const MonoTime now = c_.clock.now().mono;
-  if (!c_.view || now < next_sizes_ || c_.model.in_flight.empty()) return;
+  if (!c_.view || c_.model.in_flight.empty() || now < next_look_) return;
+  next_look_ = now + c_.options.report_every;
+  // What has just started is looked at soon, so that its growth can be told; the rest at the slower pace.
+  const bool news = std::any_of(c_.model.in_flight.begin(), c_.model.in_flight.end(),
+                                [](const auto& e) { return !e.second.data.ended && e.second.leader_bytes < 0; });
+  if (!news && now < next_sizes_) return;
   next_sizes_ = now + c_.options.sizes_every;
   std::map<BrokerId, std::vector<TopicPartition>> wanted;
   for (const auto& [tp, episode] : c_.model.in_flight) {
@@ -42,8 +47,9 @@ void ReportExecutor::read_sizes() {
       Episode& episode = at->second;
       const auto* partition = c_.view->metadata.find(tp);
       if (partition != nullptr && partition->leader == broker) episode.leader_bytes = bytes;
-      const auto replica = episode.adding.find(broker);
-      if (replica == episode.adding.end()) continue;
+      if (!contains(adding_of(episode), broker)) continue;
+      const auto [replica, fresh] = episode.adding.try_emplace(broker);
+      if (fresh) replica->second.last_growth = now;
       if (bytes > replica->second.bytes) {
         if (replica->second.bytes >= 0) c_.progressed.insert(episode.data.request);
         replica->second.last_growth = now;

@@ -14,7 +14,8 @@ class ReportExecutor {
   Status report();
   // /admin/reassignment_foreign, when it changed; logs partitions that Kafka lists with nothing left of the target.
   Status publish_foreign();
-  // Bytes of leaders and adding replicas, at most every sizes interval. Never fails: a broker may be away.
+  // Bytes of leaders and adding replicas, every sizes interval, and soon after a start. Never fails: a broker may be
+  // away.
   void read_sizes();
   // Deletes done results past their time.
   Status retain();
@@ -26,6 +27,7 @@ class ReportExecutor {
 
   ControllerContext& c_;
   MonoTime next_report_{};
+  MonoTime next_look_{};   // for sizes of what has just started
   MonoTime next_sizes_{};
   MonoTime next_retention_{};
   std::map<std::string, std::int64_t> finished_bytes_;  // result name → bytes of partitions that ended
