@@ -19,10 +19,21 @@ esac
 
 WORK=$(mktemp -d)
 WATCHER=
+ZKCLI=
 DONE=false
+# Without its input zkCli ends by itself.
+end_watcher() {
+  local pid
+  for pid in $WATCHER $ZKCLI; do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  WATCHER=
+  ZKCLI=
+}
 cleanup() {
   local status=$?
-  [ -z "$WATCHER" ] || { kill "$WATCHER" 2>/dev/null || true; wait "$WATCHER" 2>/dev/null || true; }
+  end_watcher
   if ! $DONE; then
     echo
     echo "quickstart: failed; the logs are in .stack/log (the last lines of operator and controller follow)"
@@ -77,8 +88,11 @@ replicas | sed 's/^/   orders-/'
 step "3/7 operator and controller"
 hack/stack.sh apps-up
 # One zkCli that is asked again and again, to show the znodes that come and go.
-(while :; do echo "ls -R /admin"; sleep 0.2; done |
-  java -Xmx64m -cp "$KRO_KAFKA_LIB/*" org.apache.zookeeper.ZooKeeperMain -server "$KRO_ZOOKEEPER" >"$WORK/zkcli" 2>/dev/null) &
+mkfifo "$WORK/zkcli-in"
+java -Xmx64m -cp "$KRO_KAFKA_LIB/*" org.apache.zookeeper.ZooKeeperMain -server "$KRO_ZOOKEEPER" \
+  <"$WORK/zkcli-in" >"$WORK/zkcli" 2>/dev/null &
+ZKCLI=$!
+(while :; do echo "ls -R /admin"; sleep 0.2; done) >"$WORK/zkcli-in" 2>/dev/null &
 WATCHER=$!
 
 step "4/7 kubectl apply -f docs/examples/move-orders.yaml"
@@ -128,9 +142,7 @@ step "7/7 what happened"
 kubectl get kra | sed 's/^/   /'
 echo
 echo "   znodes seen on the way:"
-kill "$WATCHER" 2>/dev/null || true
-wait "$WATCHER" 2>/dev/null || true
-WATCHER=
+end_watcher
 grep -oE '^/admin/reassign[^ ]*' "$WORK/zkcli" | sort -u | sed 's/^/   /'
 grep -qE '^/admin/reassignments/orders/0' "$WORK/zkcli"
 grep -qE '^/admin/reassign_cancel' "$WORK/zkcli"
