@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "adapters/zookeeper/zk_connector.h"
 #include "contract/zookeeper/zk_contract_fixture.h"
@@ -16,6 +17,7 @@ struct Backend {
   std::string name;
   ZkConfig config;
   std::function<std::unique_ptr<ZkConnector>()> make;
+  bool remove_chroot = false;  // ours
 };
 
 // gtest names a parameter by this.
@@ -28,15 +30,15 @@ std::vector<Backend> backends() {
   below.chroot = "/some/kafka";
   const auto fake = [] { return std::make_unique<FakeZkConnector>(std::make_shared<FakeZk>()); };
   std::vector<Backend> all = {
-      {"Fake", plain, fake},
-      {"FakeWithChroot", below, fake},
+      {"Fake", plain, fake, false},
+      {"FakeWithChroot", below, fake, false},
       {"FaultyWithoutFaults", plain,
        [fake] { return std::make_unique<FaultyZkConnector>(fake(), std::make_shared<ZkFaults>()); }},
   };
   if (auto real = real_config()) {
     all.push_back({"Real", *real, make_zk_connector});
-    real->chroot += "/kro-contract-chroot";
-    all.push_back({"RealWithChroot", *real, make_zk_connector});
+    real->chroot += random_name("/kro-contract-chroot-");
+    all.push_back({"RealWithChroot", *real, make_zk_connector, true});
   }
   return all;
 }
@@ -59,6 +61,9 @@ class ZkSessionContract : public testing::TestWithParam<Backend> {
     remove_all(*cleaner, root_);
     session_->close();
     cleaner->close();
+    if (!GetParam().remove_chroot) return;
+    const std::string chroot = std::exchange(config_.chroot, "");
+    remove_all(*open(unused), chroot);
   }
 
   std::unique_ptr<ZkSession> open(EventLog& log, std::optional<ZkAuth> auth = std::nullopt) {
