@@ -315,6 +315,17 @@ TEST_F(LostAnswers, NobodyThereIsUnavailable) {
   EXPECT_EQ(altered.error().retry, Retry::kTransient) << "nothing was sent";
 }
 
+TEST_F(LostAnswers, NamesAreLookedUpAndAnUnknownOneIsUnavailable) {
+  start([](const ScriptedRequest& request) { return reassignments(request, 0, false); });
+  connect("no-such-host.invalid:9092,localhost:" + std::to_string(broker_->address().port));
+  EXPECT_TRUE(admin_->list_reassignments(in(20s)));
+  connect("no-such-host.invalid:9092");
+  const auto listed = admin_->list_reassignments(in(20s));
+  ASSERT_FALSE(listed);
+  EXPECT_THAT(listed.error().code, testing::AnyOf(ErrorCode::kUnavailable, ErrorCode::kTimeout));
+  EXPECT_EQ(listed.error().retry, Retry::kTransient);
+}
+
 TEST_F(LostAnswers, AStopEndsAWaitAtOnceAndKeepsTheAnswerForLater) {
   start([](const ScriptedRequest&) { return std::nullopt; });
   std::stop_source stop;

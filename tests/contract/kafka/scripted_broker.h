@@ -62,13 +62,11 @@ class ScriptedBroker {
     const auto found = open_.find(connection);
     if (found != open_.end()) (void)!::send(found->second, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
+  // At once; the descriptor itself is closed by the server's thread, which may be polling it.
   void hang_up(int connection) {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(connection);
-    if (found == open_.end()) return;
-    ::shutdown(found->second, SHUT_RDWR);  // at once, also while the server's thread polls it
-    ::close(found->second);
-    open_.erase(found);
+    if (found != open_.end()) ::shutdown(found->second, SHUT_RDWR);
   }
   // Of one API, so far.
   [[nodiscard]] std::vector<ScriptedRequest> requests(std::int16_t api) const {
@@ -109,7 +107,12 @@ class ScriptedBroker {
   void read_from(int number, int fd, std::string& inbox) {
     char chunk[4096];
     const auto got = ::recv(fd, chunk, sizeof chunk, MSG_DONTWAIT);
-    if (got <= 0) return hang_up(number);
+    if (got <= 0) {
+      const std::lock_guard lock(mutex_);
+      ::close(fd);
+      open_.erase(number);
+      return;
+    }
     inbox.append(chunk, static_cast<std::size_t>(got));
     while (inbox.size() >= 4) {
       Reader in(inbox, Encoding::kClassic);
