@@ -12,7 +12,7 @@ namespace kro::decide {
 struct StartLimits {
   std::size_t max_in_flight = 0;             // of the controller; 0: none
   std::size_t max_in_flight_per_broker = 0;  // of the controller; 0: none
-  std::size_t batch = 200;                   // partitions per plan
+  std::size_t batch = 200;                   // steps per plan
 };
 
 // What becomes of one waiting partition now.

@@ -32,6 +32,7 @@ Status ControllerContext::commit(TreeChange& change) {
 
 void ControllerContext::end_episode(TreeChange& change, const TopicPartition& tp, std::string_view outcome) {
   const decide::Episode& episode = model.in_flight.at(tp);
+  ended_targets[tp] = {episode.data.assignment, clock.now().mono};
   change.end_episode(tp);
   const std::string now = rfc3339(clock.now().wall);
   const auto finish = [&](const std::string& name) {

@@ -50,6 +50,13 @@ struct ControllerContext {
   std::set<TopicPartition> to_submit{};
   // Results whose partitions made progress (a replica joined or grew) since it was last written.
   std::set<std::string> progressed{};
+  // Targets of episodes that ended here a short time ago: a foreign move to one of them is a call of ours that Kafka
+  // carried out late (a stray, znodes.md 4.5).
+  struct EndedTarget {
+    ReplicaList target;
+    MonoTime when;
+  };
+  std::map<TopicPartition, EndedTarget> ended_targets{};
   // What nothing more of a request starts for now: result name → "holding".
   std::map<std::string, std::string> holding{};
   // An outcome, a start or an answer changed something in this step: step again at once.

@@ -107,22 +107,29 @@ void FollowExecutor::add(TreeChange& change, const Outcome& o) {
   if (!o.cancel_outcome.empty()) change.finish_cancel(cancel, o.tp, o.cancel_outcome, o.cancel_refused);
 }
 
-Status FollowExecutor::write_outcomes(const std::vector<Outcome>& outcomes) {
-  for (std::size_t at = 0; at < outcomes.size(); at += kMostOutcomesPerMulti) {
-    const std::size_t end = std::min(outcomes.size(), at + kMostOutcomesPerMulti);
-    TreeChange change(c_.model);
-    for (std::size_t i = at; i < end; ++i) add(change, outcomes[i]);
-    const Status written = c_.commit(change);
-    if (written) {
-      for (std::size_t i = at; i < end; ++i) c_.count_outcome(outcomes[i].outcome);
-      continue;
-    }
-    if (!change.undeletable(written.error())) return written;
-    // One znode stands in the way of the whole batch: one partition at a time.
-    for (std::size_t i = at; i < end; ++i)
-      if (auto one = write_one(outcomes[i]); !one) return one;
+Status FollowExecutor::write_outcomes(std::span<const Outcome> outcomes) {
+  while (!outcomes.empty()) {
+    const auto batch = outcomes.first(std::min(outcomes.size(), kMostOutcomesPerMulti));
+    if (auto written = write_batch(batch); !written) return written;
+    outcomes = outcomes.subspan(batch.size());
   }
   return {};
+}
+
+Status FollowExecutor::write_batch(std::span<const Outcome> batch) {
+  if (batch.size() == 1) return write_one(batch.front());
+  TreeChange change(c_.model);
+  for (const Outcome& o : batch) add(change, o);
+  const Status written = c_.commit(change);
+  if (written) {
+    for (const Outcome& o : batch) c_.count_outcome(o.outcome);
+    return {};
+  }
+  // One znode stands in the way of the whole batch, or its results are too much for one multi.
+  if (!change.undeletable(written.error()) && written.error().code != ErrorCode::kTooLarge) return written;
+  const std::size_t half = batch.size() / 2;
+  if (auto first = write_batch(batch.first(half)); !first) return first;
+  return write_batch(batch.subspan(half));
 }
 
 Status FollowExecutor::write_one(const Outcome& o) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "execute/call_executor.h"
 #include "execute/controller_context.h"
 
@@ -28,7 +30,8 @@ class FollowExecutor {
   void note_progress(const TopicPartition& tp, decide::Episode& episode);
   void look_forward(const TopicPartition& tp, decide::Episode& episode, std::vector<Outcome>& outcomes);
   void look_back(const TopicPartition& tp, decide::Episode& episode, std::vector<Outcome>& outcomes);
-  Status write_outcomes(const std::vector<Outcome>& outcomes);
+  Status write_outcomes(std::span<const Outcome> outcomes);
+  Status write_batch(std::span<const Outcome> batch);
   void add(TreeChange& change, const Outcome& outcome);
   Status write_one(const Outcome& outcome);
   void take_answer(const TopicPartition& tp, const AlterAnswer& answer, bool null);

@@ -15,6 +15,7 @@ using decide::Episode;
 namespace {
 
 constexpr milliseconds kSizesTimeout = 5s;
+constexpr milliseconds kStrayFor = 10min;
 
 ReplicaList adding_of(const Episode& e) { return without(e.data.assignment, e.data.originals); }
 
@@ -136,6 +137,7 @@ Status ReportExecutor::report() {
 
 Status ReportExecutor::publish_foreign() {
   tree::Foreign foreign;
+  std::erase_if(c_.ended_targets, [&](const auto& e) { return c_.view->begun.mono - e.second.when > kStrayFor; });
   for (const auto& [tp, row] : c_.view->after) {
     if (row.target().empty())
       log::error(
@@ -143,6 +145,13 @@ Status ReportExecutor::publish_foreign() {
           "repaired by sending its full replica list through the Admin API",
           {{"partition", tp.text()}, {"replicas", to_text(row.replicas)}});
     if (c_.model.in_flight.contains(tp)) continue;
+    if (const auto ended = c_.ended_targets.find(tp);
+        ended != c_.ended_targets.end() && ended->second.target == row.target()) {
+      log::warn("stray: Kafka moves a partition to a target whose reassignment has ended here",
+                {{"partition", tp.text()}, {"target", to_text(row.target())}});
+      c_.count_outcome("stray");
+      c_.ended_targets.erase(ended);
+    }
     ++foreign.total;
     if (foreign.moves.size() < tree::kMostForeign)
       foreign.moves.push_back({tp, row.target(), row.adding, row.removing});

@@ -32,7 +32,9 @@ void StartExecutor::add(TreeChange& change, const decide::StartStep& step) {
 }
 
 Status StartExecutor::start() {
-  const decide::StartPlan plan = decide::decide_start(c_.model, *c_.view, c_.options.limits);
+  decide::StartLimits limits = c_.options.limits;
+  limits.batch = batch_;
+  const decide::StartPlan plan = decide::decide_start(c_.model, *c_.view, limits);
   c_.holding = plan.holding;
   if (plan.steps.empty()) return {};
   TreeChange change(c_.model);
@@ -42,7 +44,13 @@ Status StartExecutor::start() {
     add(change, step);
     if (step.what == What::kCreate || step.what == What::kRetarget) ++begun;
   }
-  if (auto written = c_.commit(change); !written) return written;
+  if (auto written = c_.commit(change); !written) {
+    if (written.error().code != ErrorCode::kTooLarge || batch_ == 1) return written;
+    batch_ /= 2;
+    c_.moved = true;
+    return {};
+  }
+  batch_ = kMostPerMulti;
   log::info("partitions started", {{"started", begun}, {"settled", plan.steps.size() - begun}});
   for (const auto& step : plan.steps) {
     if (step.what == What::kCreate || step.what == What::kRetarget) c_.to_submit.insert(step.tp);

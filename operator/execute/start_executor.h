@@ -11,6 +11,8 @@ class StartExecutor {
  public:
   explicit StartExecutor(ControllerContext& context) : c_(context) {}
 
+  static constexpr std::size_t kMostPerMulti = 200;
+
   // With context.view read in this step and followed. Nothing waits, or no slot is free: nothing is written.
   Status start();
 
@@ -18,6 +20,7 @@ class StartExecutor {
   void add(TreeChange& change, const decide::StartStep& step);
 
   ControllerContext& c_;
+  std::size_t batch_ = kMostPerMulti;  // halved while its results are too much for one multi
 };
 
 }  // namespace kro::execute
