@@ -41,6 +41,8 @@ class ControllerLoop {
 
   ControllerWake& wake() { return *wake_; }
   [[nodiscard]] bool leading() const;
+  // The last step failed: events do not ask for the next one earlier.
+  [[nodiscard]] bool backing_off() const { return back_off_ > milliseconds(0); }
   // For tests and metrics; nullptr while not leading.
   [[nodiscard]] const decide::ControllerModel* model() const;
 

@@ -29,6 +29,11 @@ ControllerWake::Flags ControllerWake::take() {
   return std::exchange(flags_, {});
 }
 
+bool ControllerWake::pending() const {
+  const std::lock_guard lock(mutex_);
+  return flags_.any();
+}
+
 void ControllerWake::wait(MonoTime until, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, stop, until, [&] { return flags_.any(); });

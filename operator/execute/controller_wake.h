@@ -25,13 +25,15 @@ class ControllerWake {
   // Everything is to be read again: a new session, or a model that is not trusted.
   void mark_all();
   Flags take();
+  // Whether take() would return any.
+  [[nodiscard]] bool pending() const;
   // Until a flag is set, `until`, or a stop.
   void wait(MonoTime until, const std::stop_token& stop);
   // Until `until`, or a stop, whatever flags are set: a back-off.
   void pause(MonoTime until, const std::stop_token& stop);
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   Flags flags_;
 };
