@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Renders the alerts from the chart and runs promtool on them. Needs $HELM (default: helm) and promtool.
+# Renders the alerts from the chart and runs promtool on them. Needs promtool; $HELM names another helm than
+# that of PATH or of hack/stack.sh.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-helm=${HELM:-helm}
+helm=${HELM:-$(command -v helm || "$root/hack/stack.sh" tool helm)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -28,5 +29,5 @@ run "promtool check rules" promtool check rules "$work/rules.yaml"
 for test in "$work"/*_test.yaml; do
   run "$(basename "$test")" promtool test rules "$test"
 done
-echo "alerts: $passed passed, $failed failed"
+echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks the chart: lint, values that must be refused, and what a real API server says of what it renders.
-# Needs $HELM (default: helm), kubectl with $KUBECONFIG of a server that has our CRDs, promtool, and optionally
-# $KRO_BIN/kafka-reassignment-operator. Everything is made in the namespaces chart-tests and chart-tests-watched.
+# Needs kubectl with $KUBECONFIG of a server that has our CRDs, promtool, and optionally
+# $KRO_BIN/kafka-reassignment-operator; $HELM names another helm than that of PATH or of hack/stack.sh. Everything is made in the namespaces chart-tests and chart-tests-watched.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 chart=$root/charts/kafka-reassignment-operator
-helm=${HELM:-helm}
+helm=${HELM:-$(command -v helm || "$root/hack/stack.sh" tool helm)}
 ns=chart-tests
 watched=chart-tests-watched
 user=system:serviceaccount:$ns:rel
@@ -177,5 +177,5 @@ check "finalizers of the largest object pass the guard" large_object
 
 check "alerts" env HELM="$helm" "$root/tests/alerts/run.sh"
 
-echo "chart: $passed passed, $failed failed"
+echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -262,7 +262,7 @@ def main():
     columns()
     fields_kept()
     largest()
-    print(f"crds: {results['passed']} passed, {results['failed']} failed")
+    print(f"{results['passed']} passed, {results['failed']} failed")
     sys.exit(1 if results["failed"] else 0)
 
 
