@@ -7,12 +7,14 @@ Every relative link of every .md file names a file or folder of the checkout, an
 file of the checkout that is named in backticks with a path exists. Every reason of operator/api/reasons.h, and every
 alert of the chart, has its paragraph in docs/runbook.md, and the runbook has no paragraph on anything else. Every ADR
 has its four parts, and docs/adr has no gap in its numbers. Every manifest of docs/examples is named in its README.
+Before that, small trees with one fault each show that every check can fail.
 The last line is "N passed, N failed"; exit status 1 if any failed.
 """
 
 import pathlib
 import re
 import sys
+import tempfile
 import urllib.parse
 
 SKIPPED = {".git", "build", ".stack", ".cache", "node_modules"}
@@ -140,15 +142,69 @@ class Checker:
             self.check(path.name in text, "docs/examples/README.md", f"says nothing of {path.name}")
 
 
+    def run(self):
+        for part in (self.links, self.named_files, self.runbook, self.adrs, self.examples):
+            part()
+        return self
+
+
+REASONS = [f"Reason{n}" for n in range(30)]
+SOUND = {
+    "operator/api/reasons.h": "#define KRO_REASONS(X) \\\n  " + " ".join(f"X({r})" for r in REASONS) + "\n// clang-format on\n",
+    "charts/c/templates/prometheusrule.yaml": "- alert: Late\n  runbook_url: base#Late\n",
+    "docs/runbook.md": "# Runbook\n## How\n" + "".join(f"### {r}\n" for r in REASONS) + "### Late\n<a id=\"Late\"></a>\n",
+    "docs/adr/0001-a.md": "# 0001: A\n## Context\n## Decision\n## Consequences\n## What would change our mind\n",
+    "docs/examples/README.md": "[a](a.yaml), `docs/runbook.md`, [r](../runbook.md#reason1), ```[x](nowhere)``` `[y](nowhere)`\n",
+    "docs/examples/a.yaml": "kind: A\n",
+    "README.md": "# Title\n[down](#two-words-and-code)\n```\n# no heading\n[z](nowhere)\n```\n## Two words, and `code`\n",
+}
+FAULTS = [
+    ("nowhere.md does not exist", {"README.md": "[a](nowhere.md)"}),
+    ("nowhere.md does not exist", {"README.md": "[a]: nowhere.md"}),
+    ("../outside.md does not exist", {"README.md": "[a](../outside.md)"}),
+    ("no such heading", {"README.md": "[a](docs/runbook.md#reason99)"}),
+    ("no such heading", {"README.md": "[a](#no-heading)\n```\n# no heading\n```\n"}),
+    ("use https", {"README.md": "[a](http://example.org)"}),
+    ("`hack/none.sh` does not exist", {"README.md": "`hack/none.sh`"}),
+    ("no paragraph on the reason Reason7", {"docs/runbook.md": SOUND["docs/runbook.md"].replace("### Reason7\n", "")}),
+    ("is neither a reason nor an alert", {"docs/runbook.md": SOUND["docs/runbook.md"] + "### Other\n"}),
+    ("the table of reasons", {"operator/api/reasons.h": ""}),
+    ("no paragraph on the alert Early", {"charts/c/templates/prometheusrule.yaml": "- alert: Early\n"}),
+    ("which is not in the runbook", {"charts/c/templates/prometheusrule.yaml": "  runbook_url: base#Early\n"}),
+    ("has no part “Decision”", {"docs/adr/0001-a.md": SOUND["docs/adr/0001-a.md"].replace("## Decision", "")}),
+    ("numbers are not", {"docs/adr/0003-b.md": SOUND["docs/adr/0001-a.md"]}),
+    ("says nothing of b.yaml", {"docs/examples/b.yaml": ""}),
+]
+
+
+def found_in(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return Checker(pathlib.Path(folder).resolve()).run().failures
+
+
+def self_test():
+    """(passed, texts of failures)"""
+    failures = [f"self-test: a sound tree: {text}" for text in found_in(SOUND)]
+    for expected, change in FAULTS:
+        found = found_in({**SOUND, **change})
+        if not any(expected in text for text in found):
+            failures.append(f"self-test: {list(change)} should give “{expected}”, but gives {found}")
+    return len(FAULTS) + 1 - len(failures), failures
+
+
 def main(args):
     root = pathlib.Path(args[0] if args else pathlib.Path(__file__).parent.parent.parent).resolve()
-    checker = Checker(root)
-    for part in (checker.links, checker.named_files, checker.runbook, checker.adrs, checker.examples):
-        part()
-    for failure in checker.failures:
+    proven, failures = self_test()
+    checker = Checker(root).run()
+    failures += checker.failures
+    for failure in failures:
         print(failure)
-    print(f"{checker.passed} passed, {len(checker.failures)} failed")
-    return 1 if checker.failures else 0
+    print(f"{checker.passed + proven} passed, {len(failures)} failed")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
