@@ -355,6 +355,13 @@ TEST_P(ZkSessionContract, AChildrenWatchOnAnAbsentNodeFiresForItsCreation) {
   EXPECT_TRUE(log_.wait_for(ZkEvent::Type::kCreated, path("queue")));
 }
 
+TEST_P(ZkSessionContract, AChildrenWatchFiresForTheDeletionOfItsNode) {
+  ASSERT_TRUE(create(path("n")));
+  ASSERT_TRUE(session_->children(path("n"), true, soon()));
+  ASSERT_TRUE(session_->multi({ZkDelete{path("n")}}, soon()));
+  EXPECT_TRUE(log_.wait_for(ZkEvent::Type::kDeleted, path("n")));
+}
+
 TEST_P(ZkSessionContract, DeletionIsOneEventForDataAndChildrenWatch) {
   ASSERT_TRUE(create(path("n")));
   ASSERT_TRUE(session_->get(path("n"), true, soon()));
