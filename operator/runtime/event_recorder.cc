@@ -18,14 +18,14 @@ EventRecorder::EventRecorder(KubeApi& api, const Clock& clock, EventReporter rep
       queue_(std::move(reporter)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-EventRecorder::~EventRecorder() = default;
+EventRecorder::~EventRecorder() { give_up_.request_stop(); }
 
 void EventRecorder::record(const EventNote& note) {
   {
     const std::scoped_lock lock(mutex_);
     queue_.add(note, clock_.now());
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 std::int64_t EventRecorder::dropped() const {
@@ -55,7 +55,7 @@ bool EventRecorder::write_one(const Deadline& deadline) {
 void EventRecorder::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "events");
   while (!stop.stop_requested()) {
-    if (write_one(clock_.in(kCallLimit, stop))) continue;
+    if (write_one(clock_.in(kCallLimit, give_up_.get_token()))) continue;
     std::unique_lock lock(mutex_);
     const auto due = queue_.next_due();
     // A note that came between write_one and here has made next_due() shorter already.
@@ -66,10 +66,21 @@ void EventRecorder::run(const std::stop_token& stop) {
       changed_.wait(lock, stop, [&] { return queue_.next_due().has_value(); });
     }
   }
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
 }
 
 void EventRecorder::stop(const Deadline& deadline) {
   thread_.request_stop();
+  {
+    std::unique_lock lock(mutex_);
+    const auto left = deadline.at - clock_.now().mono;
+    if (left > left.zero()) changed_.wait_for(lock, deadline.stop, left, [this] { return ended_; });
+  }
+  give_up_.request_stop();
   if (thread_.joinable()) thread_.join();
   while (!deadline.stop.stop_requested() && clock_.now().mono < deadline.at && write_one(deadline)) {
   }

@@ -24,7 +24,8 @@ class EventRecorder {
 
   // From any thread.
   void record(const EventNote& note);
-  // Writes what is due until nothing is or the deadline passes, then ends the thread. Once, from the owner.
+  // Finishes the write in hand, writes what else is due, and ends the thread; gives up at the deadline. Once, from
+  // the owner.
   void stop(const Deadline& deadline);
   [[nodiscard]] std::int64_t dropped() const;
 
@@ -38,7 +39,9 @@ class EventRecorder {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   EventRecorderQueue queue_;
-  std::jthread thread_;  // last: it uses everything above
+  bool ended_ = false;        // the thread has left its loop
+  std::stop_source give_up_;  // ends the call in hand too
+  std::jthread thread_;       // last: it uses everything above
 };
 
 }  // namespace kro

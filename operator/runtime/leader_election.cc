@@ -73,21 +73,7 @@ bool LeaderElection::try_take(const std::stop_token& stop) {
   const Deadline deadline = call_deadline(stop);
   // While we lead nobody else should have written: the read is left out, a 409 brings it back.
   if (!(leading_ && known_ && ours())) {
-    auto read = api_.get(kLeases, {config_.ns, config_.name}, deadline);
-    if (!read) {
-      last_error_ = read.error().text();
-      return false;
-    }
-    LeaseRecord seen;
-    if (read->has_value()) {
-      auto decoded = decode_lease(**read);
-      if (!decoded) {
-        last_error_ = decoded.error().text();
-        return false;
-      }
-      seen = std::move(*decoded);
-    }
-    observe(std::move(seen), clock_.now().mono);
+    if (!look(deadline)) return false;
     if (!ours() && !expired(clock_.now().mono)) return false;
   }
   const Now now = clock_.now();
@@ -100,6 +86,26 @@ bool LeaderElection::try_take(const std::stop_token& stop) {
   next.duration_s = config_.lease_duration.count();
   next.renew_time = rfc3339_micro(now.wall);
   return write(std::move(next), deadline);
+}
+
+// False: not known (any more) what the server has.
+bool LeaderElection::look(const Deadline& deadline) {
+  auto read = api_.get(kLeases, {config_.ns, config_.name}, deadline);
+  if (!read) {
+    last_error_ = read.error().text();
+    return false;
+  }
+  LeaseRecord seen;
+  if (read->has_value()) {
+    auto decoded = decode_lease(**read);
+    if (!decoded) {
+      last_error_ = decoded.error().text();
+      return false;
+    }
+    seen = std::move(*decoded);
+  }
+  observe(std::move(seen), clock_.now().mono);
+  return true;
 }
 
 bool LeaderElection::write(LeaseRecord record, const Deadline& deadline) {
@@ -138,9 +144,10 @@ void LeaderElection::lose(const std::string& why) {
 }
 
 void LeaderElection::release(const Deadline& deadline) {
-  const bool led = leading_;
-  if (led) lose("released");
-  if (!led || !known_ || !ours()) return;
+  if (leading_) lose("released");
+  // A stop may have cut the last write: look who has the Lease, it may be us.
+  if (!known_ && !look(deadline)) return;
+  if (!ours()) return;
   const Now now = clock_.now();
   LeaseRecord next = observed_;
   next.holder.clear();

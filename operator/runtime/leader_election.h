@@ -55,6 +55,7 @@ class LeaderElection {
 
  private:
   bool try_take(const std::stop_token& stop);
+  bool look(const Deadline& deadline);
   bool write(LeaseRecord record, const Deadline& deadline);
   void observe(LeaseRecord record, MonoTime now);
   void lose(const std::string& why);

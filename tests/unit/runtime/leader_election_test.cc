@@ -168,6 +168,15 @@ TEST_F(LeaderElectionTest, ReleaseOfACandidateTouchesNothing) {
   EXPECT_EQ(spec()["holderIdentity"], "a");
 }
 
+TEST_F(LeaderElectionTest, ReleaseFindsALeaseThatAStopLeftInDoubt) {
+  a_.election.step({});
+  clock_.advance(2s);
+  kube_.lose_answers(1);
+  a_.election.step({});
+  a_.election.release(clock_.in(2s));
+  EXPECT_EQ(spec()["holderIdentity"], "");
+}
+
 TEST_F(LeaderElectionTest, ADeletedLeaseIsMadeAgain) {
   a_.election.step({});
   ASSERT_TRUE(kube_.erase(kLeases, {"ns", "lead"}));
