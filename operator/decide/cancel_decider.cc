@@ -110,11 +110,10 @@ class Decider {
 
   Cause unanswered() {
     const TreeView& tree = seen_.tree;
-    if (!tree.controller && tree.controller_absent_since && now_ - *tree.controller_absent_since >= kAbsentFor)
-      return {Reason::kControllerAbsent,
-              "the lock stands, but no kafka-reassignment-controller leads this cluster since " +
-                  clock_text(*tree.controller_absent_since) + "; start it, or look at its log",
-              tree.controller_absent_since};
+    if (auto absent = controller_absent(tree, now_)) {
+      absent->message = "the lock stands, but " + absent->message;
+      return *absent;
+    }
     if (!tree.controller && tree.controller_absent_since) look_again_ = *tree.controller_absent_since + kAbsentFor;
     const WallTime since = std::max(tree.lock->created, tree.controller_since);
     if (tree.controller && now_ - since >= kAnswerWithin)

@@ -17,16 +17,6 @@ std::optional<WallTime> oldest_unanswered(const ReassignmentObservation& seen) {
   return out;
 }
 
-std::optional<Cause> controller_absent(const ReassignmentObservation& seen, WallTime now) {
-  const TreeView& tree = seen.tree;
-  if (tree.controller || !tree.controller_absent_since || now - *tree.controller_absent_since < kAbsentFor)
-    return std::nullopt;
-  return Cause{Reason::kControllerAbsent,
-               "no kafka-reassignment-controller leads this cluster since " +
-                   clock_text(*tree.controller_absent_since) + "; start it, or look at its log",
-               tree.controller_absent_since};
-}
-
 std::optional<Cause> controller_silent(const ReassignmentObservation& seen, WallTime now) {
   const auto oldest = oldest_unanswered(seen);
   if (!oldest || !seen.tree.controller) return std::nullopt;
@@ -158,8 +148,19 @@ std::optional<Cause> no_progress(const ReassignmentObservation& seen, const Tall
 
 }  // namespace
 
+std::optional<Cause> controller_absent(const TreeView& tree, WallTime now) {
+  if (tree.controller || !tree.controller_absent_since) return std::nullopt;
+  if (!tree.controller_never_seen && now - *tree.controller_absent_since < kAbsentFor) return std::nullopt;
+  const std::string at = clock_text(*tree.controller_absent_since);
+  return Cause{Reason::kControllerAbsent,
+               "no kafka-reassignment-controller leads this cluster (" +
+                   (tree.controller_never_seen ? "none did at " : "the last one left at ") + at +
+                   "); start it, or look at its log",
+               tree.controller_absent_since};
+}
+
 std::optional<Cause> find_cause(const ReassignmentObservation& seen, const Tally& tally, WallTime now) {
-  if (auto cause = controller_absent(seen, now)) return cause;
+  if (auto cause = controller_absent(seen.tree, now)) return cause;
   if (auto cause = controller_silent(seen, now)) return cause;
   if (auto cause = locked(seen)) return cause;
   if (auto cause = broker_down(seen, tally)) return cause;

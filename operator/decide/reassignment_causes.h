@@ -19,6 +19,9 @@ inline constexpr auto kAnswerWithin = 30s;
 // A change of leaders is no news.
 inline constexpr auto kAbsentFor = 3s;
 
+// Nobody has led for longer than a change of leaders takes (or nobody did when we first looked).
+std::optional<Cause> controller_absent(const TreeView& tree, WallTime now);
+
 // Why a resource that is not at its end does not get on: the causes of the on-call page in their order, one function
 // each; the first that holds. nullopt: it gets on.
 std::optional<Cause> find_cause(const ReassignmentObservation& seen, const Tally& tally, WallTime now);

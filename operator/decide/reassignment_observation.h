@@ -36,7 +36,8 @@ struct TreeView {
   std::optional<tree::RequestResult> lock_result;  // of the lock that stands, or that stood last
   std::optional<tree::ControllerNode> controller;
   std::optional<WallTime> controller_absent_since;
-  WallTime controller_since{};  // when its node was created
+  bool controller_never_seen = false;  // nobody led already when we first looked, at that time
+  WallTime controller_since{};         // when its node was created
   tree::Foreign foreign;
   WallTime synced{};
 };

@@ -46,9 +46,10 @@ bool TreeStore::take_controller(const std::optional<ZkNode>& node, Now now) {
   if (!node) {
     const bool had = view_.controller.has_value();
     view_.controller.reset();
-    if (had || !view_.controller_absent_since)
-      // Nobody there at the first look is no mere change of leaders.
-      view_.controller_absent_since = complete_ ? now.wall : now.wall - 1min;
+    if (had || !view_.controller_absent_since) {
+      view_.controller_absent_since = now.wall;
+      view_.controller_never_seen = !had;
+    }
     return had;
   }
   auto decoded = tree::decode_controller(node->data);
