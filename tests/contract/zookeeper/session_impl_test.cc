@@ -180,6 +180,13 @@ TEST_F(SessionImplTest, NothingReachesTheLibraryWhileSuspendedOrLater) {
   EXPECT_EQ(session_.state(), ZkState::kExpired);
 }
 
+TEST_F(SessionImplTest, EventsHaveThePathsOfTheCaller) {
+  core_->watch_event(ZkEvent::Type::kChildren, "/kafka");
+  core_->watch_event(ZkEvent::Type::kChanged, "/kafka/n");
+  EXPECT_EQ(log_.count(ZkEvent::Type::kChildren, "/"), 1U);
+  EXPECT_EQ(log_.count(ZkEvent::Type::kChanged, "/n"), 1U);
+}
+
 TEST_F(SessionImplTest, ClosesTheLibraryOnce) {
   session_.close();
   session_.close();
