@@ -60,17 +60,6 @@ bool same_shape(const OperatorConfig& a, const OperatorConfig& b) {
   return true;
 }
 
-// A reconciler with the connector that gives it its credentials.
-class ConfiguredReconciler final : public reconcile::ClusterReconciler {
- public:
-  ConfiguredReconciler(std::unique_ptr<ZkConnector> connector, reconcile::ClusterSettings settings,
-                       reconcile::ClusterDeps deps)
-      : ClusterReconciler(std::move(settings), std::move(deps), connector.get()), connector_(std::move(connector)) {}
-
- private:
-  std::unique_ptr<ZkConnector> connector_;
-};
-
 }  // namespace
 
 OperatorEngine::OperatorEngine(const OperatorConfig& config, OperatorParts parts)
@@ -107,15 +96,16 @@ void OperatorEngine::start_worker(const std::string& name, const ClusterConfig* 
   settings.identity = {config_.operator_id, parts_.owner, name};
   settings.policy = policy_of(config_, cluster);
   settings.watch_namespaces = config_.watch_namespaces;
-  std::unique_ptr<ZkConnector> connector;
+  ZkConnector* connector = nullptr;
   if (cluster != nullptr) {
     settings.zookeeper.connect = cluster->zookeeper.connect;
     settings.zookeeper.chroot = cluster->zookeeper.chroot;
     settings.zookeeper.session_timeout = cluster->zookeeper.session_timeout;
-    connector = std::make_unique<CredentialConnector>(parts_.zookeeper, cluster->zookeeper.auth);
+    connectors_.push_back(std::make_unique<CredentialConnector>(parts_.zookeeper, cluster->zookeeper.auth));
+    connector = connectors_.back().get();
     parts_.metrics.register_cluster(name);
   }
-  auto reconciler = std::make_unique<ConfiguredReconciler>(std::move(connector), std::move(settings), std::move(deps));
+  auto reconciler = std::make_unique<reconcile::ClusterReconciler>(std::move(settings), std::move(deps), connector);
   auto worker = std::make_unique<reconcile::ClusterWorker>(
       std::move(reconciler), parts_.clock,
       parts_.lifecycle.worker(name.empty() ? "unknown clusters" : "cluster " + name));

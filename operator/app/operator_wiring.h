@@ -54,6 +54,7 @@ class OperatorEngine {
 
   OperatorConfig config_;
   OperatorParts parts_;
+  std::vector<std::unique_ptr<ZkConnector>> connectors_;
   std::map<std::string, std::unique_ptr<reconcile::ClusterWorker>> workers_;
   std::map<std::string, reconcile::ClusterInbox*> inboxes_;
   std::shared_ptr<std::atomic<int>> unlisted_ = std::make_shared<std::atomic<int>>(0);

@@ -153,7 +153,7 @@ std::optional<Cause> controller_absent(const TreeView& tree, WallTime now) {
   if (!tree.controller_never_seen && now - *tree.controller_absent_since < kAbsentFor) return std::nullopt;
   const std::string at = clock_text(*tree.controller_absent_since);
   return Cause{Reason::kControllerAbsent,
-               "no kafka-reassignment-controller leads this cluster (" +
+               std::string("no kafka-reassignment-controller leads this cluster (") +
                    (tree.controller_never_seen ? "none did at " : "the last one left at ") + at +
                    "); start it, or look at its log",
                tree.controller_absent_since};

@@ -44,7 +44,7 @@ void ClusterContext::submit_status(Kind kind, const api::ObjectMeta& meta, std::
   write.name = {meta.ns, meta.name};
   write.resource_version = meta.resource_version;
   write.status_json = std::move(json);
-  write.done = [box = &inbox, metrics = &deps.metrics, kind, uid = meta.uid](Result<KubeMeta> answer) {
+  write.done = [box = inbox, metrics = &deps.metrics, kind, uid = meta.uid](Result<KubeMeta> answer) {
     const std::string_view result = answer                                       ? "success"
                                     : answer.error().code == ErrorCode::kVersion ? "conflict"
                                                                                  : "error";

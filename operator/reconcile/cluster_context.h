@@ -33,7 +33,7 @@ struct ClusterContext {
   std::string cluster;  // configured name; empty: the one for resources of unknown clusters
   decide::Policy policy;
   std::vector<std::string> watch_namespaces;  // empty: all
-  ClusterInbox& inbox;
+  std::shared_ptr<ClusterInbox> inbox;        // an answer to a status write may come after the worker is gone
   LedgerStore ledger;
   TreeStore tree;
   ZkSession* zk = nullptr;  // nullptr: not connected now

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/log.h"
+#include "reconcile/measured_zk.h"
 
 namespace kro::reconcile {
 namespace {
@@ -20,8 +21,12 @@ milliseconds pause(int failures) { return milliseconds(200) * (1 << std::min(fai
 ClusterReconciler::ClusterReconciler(ClusterSettings settings, ClusterDeps deps, ZkConnector* connector)
     : settings_(std::move(settings)),
       connector_(connector),
-      context_{std::move(deps), settings_.identity.cluster,     settings_.policy, settings_.watch_namespaces,
-               inbox_,          LedgerStore(settings_.identity)},
+      context_{std::move(deps),
+               settings_.identity.cluster,
+               settings_.policy,
+               settings_.watch_namespaces,
+               std::make_shared<ClusterInbox>(),
+               LedgerStore(settings_.identity)},
       reassignments_(context_),
       cancels_(context_) {}
 
@@ -83,13 +88,13 @@ void ClusterReconciler::take(PolicyChanged& item, Now) {
 }
 
 void ClusterReconciler::take_inbox(Now now) {
-  for (InboxItem& item : inbox_.take()) std::visit([&](auto& concrete) { take(concrete, now); }, item);
+  for (InboxItem& item : context_.inbox->take()) std::visit([&](auto& concrete) { take(concrete, now); }, item);
 }
 
 void ClusterReconciler::open_session(Now now) {
   if (now.mono < open_at_) return;
   const std::uint64_t number = ++session_number_;
-  auto opened = connector_->open(settings_.zookeeper, [box = &inbox_, number](const ZkEvent& event) {
+  auto opened = connector_->open(settings_.zookeeper, [box = context_.inbox, number](const ZkEvent& event) {
     box->post(ZkHappened{number, event});
   });
   if (!opened) {
@@ -97,7 +102,7 @@ void ClusterReconciler::open_session(Now now) {
     open_at_ = now.mono + pause(failures_++);
     return;
   }
-  session_ = std::move(*opened);
+  session_ = measured(std::move(*opened), context_.deps.metrics, context_.deps.clock, context_.cluster);
 }
 
 void ClusterReconciler::drop_session(Now now, const std::string& why) {

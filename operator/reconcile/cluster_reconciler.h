@@ -31,7 +31,7 @@ class ClusterReconciler {
 
   // Returns when to call it again, at the latest.
   MonoTime step(const std::stop_token& stop);
-  [[nodiscard]] ClusterInbox& inbox() { return inbox_; }
+  [[nodiscard]] ClusterInbox& inbox() { return *context_.inbox; }
   // The tree is read and may be written.
   [[nodiscard]] bool attached() const { return context_.writing; }
   [[nodiscard]] const ReassignmentReconciler& reassignments() const { return reassignments_; }
@@ -64,7 +64,6 @@ class ClusterReconciler {
 
   ClusterSettings settings_;
   ZkConnector* connector_;
-  ClusterInbox inbox_;
   ClusterContext context_;
   ReassignmentReconciler reassignments_;
   CancelReconciler cancels_;

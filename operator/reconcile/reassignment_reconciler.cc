@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "api/reassignment_codec.h"
 #include "base/log.h"
@@ -210,7 +211,17 @@ decide::ReassignmentObservation ReassignmentReconciler::observe(const Active& a)
 bool ReassignmentReconciler::doubt(const std::string& uid, const Error& error) {
   if (const auto it = active_.find(uid); it != active_.end()) it->second->ledger_read = false;
   doubtful_.insert(uid);
-  return context_.usable(error);
+  look_first_ = true;
+  count_reconcile(false);
+  constexpr int kMostInARow = 20;  // then somebody else keeps changing what we rely on: let it settle
+  return context_.usable(error) && ++conflicts_ % kMostInARow != 0;
+}
+
+void ReassignmentReconciler::count_reconcile(bool good) {
+  context_.deps.metrics.add("controller_runtime_reconcile_total",
+                            {{"controller", "kafkareassignment"}, {"result", good ? "success" : "error"}});
+  if (!good)
+    context_.deps.metrics.add("controller_runtime_reconcile_errors_total", {{"controller", "kafkareassignment"}});
 }
 
 bool ReassignmentReconciler::send_pass(Now now, std::size_t most) {
@@ -223,6 +234,7 @@ bool ReassignmentReconciler::send_pass(Now now, std::size_t most) {
     if (it == active_.end() || it->second->gone || !it->second->ledger_read || !it->second->requests.empty()) continue;
     if (writes++ == most) return true;
     if (!work_on(uid, now)) return false;
+    if (std::exchange(look_first_, false)) return true;
   }
   return true;
 }
@@ -232,8 +244,10 @@ bool ReassignmentReconciler::work_pass(Now now) {
   timers(now);
   if (!context_.leading) dirty_.clear();
   const std::vector<std::string> work(dirty_.begin(), dirty_.end());
-  for (const std::string& uid : work)
+  for (const std::string& uid : work) {
     if (!work_on(uid, now)) return false;
+    if (std::exchange(look_first_, false)) break;
+  }
   tell_waiting(now);
   return true;
 }
@@ -258,6 +272,7 @@ bool ReassignmentReconciler::work_on(const std::string& uid, Now now) {
   if (std::holds_alternative<std::monostate>(plan.write)) {
     dirty_.erase(uid);
     if (!a.gone) decided(uid, a, std::move(plan), now);
+    count_reconcile(true);
     return true;
   }
   if (!context_.usable_now()) return true;  // stays marked until the tree is back
@@ -288,6 +303,7 @@ bool ReassignmentReconciler::send(const std::string& uid, Active& a, const decid
     if (send.dry_run) return context_.usable(name.error());
     return doubt(uid, name.error());
   }
+  conflicts_ = 0;
   a.ask_again = false;
   a.ask_again_at.reset();
   unread_.insert(uid);

@@ -88,6 +88,7 @@ class ReassignmentReconciler {
   void mark(const std::string& uid) { dirty_.insert(uid); }
   void retire(const std::string& uid);
   void forget(const std::string& uid);
+  void count_reconcile(bool good);
   [[nodiscard]] decide::ReassignmentObservation observe(const Active& a) const;
   bool doubt(const std::string& uid, const Error& error);
   bool act(const std::string& uid, Active& a, const decide::TreeWrite& write, Now now);
@@ -129,6 +130,8 @@ class ReassignmentReconciler {
   std::vector<std::string> sweep_;
   bool sweep_listed_ = false;
   ListRounds rounds_;
+  bool look_first_ = false;  // a precondition failed: what we know is old
+  int conflicts_ = 0;        // of these, without a success in between
   MonoTime next_due_ = MonoTime::max();
 };
 

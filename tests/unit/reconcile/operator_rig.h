@@ -209,7 +209,7 @@ class OperatorRig : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> markers(const std::string& uid) const {
     return zk_->names("/admin/reassignment_ledger/op/" + uid);
   }
-  [[nodiscard]] std::string uid(const std::string& name) const { return object(name)["metadata"]["uid"]; }
+  [[nodiscard]] std::string uid(const std::string& name) const { return object(name)["metadata"]["uid"].get<std::string>(); }
 
   ManualClock clock_;
   RecordingMetrics metrics_;
