@@ -81,8 +81,9 @@ std::vector<ClientQueue> candidates_by_client(const ControllerModel& model) {
   std::vector<std::pair<const std::string*, const AcceptedRequest*>> ordered;
   for (const auto& [name, request] : model.requests)
     if (!request.waiting.empty()) ordered.emplace_back(&name, &request);
+  const tree::SequenceOrder before{ordered.empty() ? 0 : ordered.front().second->sequence};
   std::sort(ordered.begin(), ordered.end(),
-            [](const auto& a, const auto& b) { return tree::sequence_before(a.second->sequence, b.second->sequence); });
+            [&](const auto& a, const auto& b) { return before(a.second->sequence, b.second->sequence); });
 
   // Later requests win: walk backwards and remember what was seen.
   std::map<TopicPartition, const AcceptedRequest*> newest;

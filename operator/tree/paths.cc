@@ -88,8 +88,13 @@ std::optional<std::int32_t> sequence_of(std::string_view request_name) {
   return parse_int<std::int32_t>(request_name.substr(kRequestPrefix.size()));
 }
 
-bool sequence_before(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) < 0;
+namespace {
+std::int32_t distance(std::int32_t from, std::int32_t to) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from));
 }
+}  // namespace
+
+bool sequence_before(std::int32_t a, std::int32_t b) { return distance(b, a) < 0; }
+bool SequenceOrder::operator()(std::int32_t a, std::int32_t b) const { return distance(from, a) < distance(from, b); }
 
 }  // namespace kro::tree

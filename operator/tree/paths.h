@@ -67,5 +67,11 @@ std::optional<MarkerName> parse_marker_name(std::string_view name);
 std::optional<std::int32_t> sequence_of(std::string_view request_name);
 // Whether a comes before b, across the wrap from 2147483647 to -2147483648.
 bool sequence_before(std::int32_t a, std::int32_t b);
+// sequence_before as a total order, seen from any number of those to be sorted: names that somebody made up and that
+// span more than half of the circle have no order of their own, and would send std::sort astray.
+struct SequenceOrder {
+  std::int32_t from = 0;
+  [[nodiscard]] bool operator()(std::int32_t a, std::int32_t b) const;
+};
 
 }  // namespace kro::tree

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tree/limits.h"
 #include "tree/strict_json.h"
 
 namespace kro::tree {
@@ -10,7 +11,21 @@ namespace {
 // Known to the protocol at all; whether this build executes it is what `features` says.
 constexpr std::string_view kAlwaysKnown[] = {"version", "assignments"};
 
-RequestRefusal malformed(const Error& error) { return {"MalformedRequest", error.text()}; }
+// What is told of a request goes into its result: foreign text in it must not make that too large to be written.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMostErrorBytes = 1000;
+  if (text.size() <= kMostErrorBytes) return text;
+  std::size_t end = kMostErrorBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // no half of a character
+  text.resize(end);
+  return text + " …";
+}
+
+RequestRefusal malformed(const Error& error) { return {"MalformedRequest", shortened(error.text())}; }
+
+RequestRefusal unsupported(const std::string& what) {
+  return {"UnsupportedFeature", shortened("this controller does not know the " + what)};
+}
 
 Result<std::vector<std::string>> read_names(const Json& value, std::string_view where) {
   if (!value.is_array()) return invalid(std::string(where) + ": must be a list of names");
@@ -101,19 +116,28 @@ std::vector<std::string> Features::published() const {
 }
 
 std::variant<Request, RequestRefusal> decode_request(std::string_view text, const Features& features) {
+  // Larger ones make results that do not fit a multi (znodes.md 3.2).
+  if (text.size() > kMostRequestBytes)
+    return malformed(invalid("a request of " + std::to_string(text.size()) + " bytes, at most " +
+                             std::to_string(kMostRequestBytes) + " are allowed")
+                         .value());
   const auto json = parse_strict(text);
   if (!json) return malformed(json.error());
   for (const auto& [key, value] : json->items()) {
     const bool known = std::find(std::begin(kAlwaysKnown), std::end(kAlwaysKnown), key) != std::end(kAlwaysKnown) ||
                        std::find(features.keys.begin(), features.keys.end(), key) != features.keys.end();
-    if (!known) return RequestRefusal{"UnsupportedFeature", "this controller does not know the key \"" + key + "\""};
+    if (!known) return unsupported("key \"" + key + "\"");
   }
   auto request = read_request(*json);
   if (!request) return malformed(request.error());
+  if (const std::size_t n = count(request->assignments); n > kMostPartitionsPerRequest)
+    return malformed(invalid("a request for " + std::to_string(n) + " partitions, at most " +
+                             std::to_string(kMostPartitionsPerRequest) + " are allowed")
+                         .value());
   for (const auto* names : {&request->check, &request->allow})
     for (const std::string& name : *names)
       if (std::find(features.checks.begin(), features.checks.end(), name) == features.checks.end())
-        return RequestRefusal{"UnsupportedFeature", "this controller does not know the check \"" + name + "\""};
+        return unsupported("check \"" + name + "\"");
   return std::move(*request);
 }
 
