@@ -30,7 +30,10 @@ RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, cons
   if (const auto* row = view.running(tp)) {
     // Its own explicit originals on their way, or a forward move that null has yet to stop.
     const bool own = episode.answered && row->target() == data.originals;
-    if (!own) verdict.what = What::kSendNull;
+    // Decided when the originals were in sync; if they have died since, null would take the partition offline. It runs
+    // on until they are back, or until it is completed.
+    if (!own && may_roll_back(tp, data.originals, static_cast<std::size_t>(data.top), view))
+      verdict.what = What::kSendNull;
     return verdict;
   }
   if (view.before.contains(tp)) return verdict;  // it ended during this poll: look again
