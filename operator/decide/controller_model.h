@@ -58,6 +58,7 @@ struct AcceptedRequest {
   tree::RequestResult result;
   tree::Originals originals;
   Assignments waiting;       // not started, finished, refused or withdrawn
+  bool undecodable = false;  // in the inbox, but only another release can read it
   bool result_gone = false;  // somebody deleted the result: it is done without (znodes.md 4.5)
 };
 

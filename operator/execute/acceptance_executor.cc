@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "decide/acceptance_decider.h"
+#include "execute/tree_loader.h"
 #include "tree/paths.h"
 
 namespace kro::execute {
@@ -17,8 +18,9 @@ Status AcceptanceExecutor::scan() {
   if (*children)
     for (const std::string& name : (*children)->names)
       if (tree::sequence_of(name)) names.push_back(name);
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-    return tree::sequence_before(*tree::sequence_of(a), *tree::sequence_of(b));
+  const tree::SequenceOrder before{names.empty() ? 0 : *tree::sequence_of(names.front())};
+  std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return before(*tree::sequence_of(a), *tree::sequence_of(b));
   });
   c_.metrics.set("kafka_reassignment_controller_inbox_depth", {{"kafka_cluster", c_.options.cluster_name}},
                  static_cast<double>(names.size()));
@@ -29,7 +31,7 @@ Status AcceptanceExecutor::scan() {
   std::erase_if(names, [&](const std::string& name) { return known.contains(name); });
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(tree::request(name));
-  const auto nodes = c_.session.get_many(paths, false, c_.clock.in(Leadership::kReadTimeout, c_.stop));
+  const auto nodes = read_readable(c_, paths);
   if (!nodes) return tl::unexpected(nodes.error());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& node = (*nodes)[i];

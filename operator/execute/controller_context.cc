@@ -42,6 +42,18 @@ void ControllerContext::end_episode(TreeChange& change, const TopicPartition& tp
   finish(episode.data.request);
   for (const auto& [name, request] : model.requests)
     if (contains(request.result.joined, tp)) finish(name);
+  // A lock's result may name it although its znode was not marked yet (the controller before died in between).
+  for (const auto& [name, record] : model.cancels) {
+    if (name == episode.data.cancel || contains(record.result.foreign, tp)) continue;
+    if (find(record.originals.originals, tp) == nullptr || !record.undecided(tp)) continue;
+    const bool completed = outcome == tree::outcome::kCompleted;
+    const bool gone = outcome == tree::outcome::kTopicDeleted;
+    change.finish_cancel(name, tp,
+                         completed ? tree::outcome::kCompletedFirst
+                         : gone    ? outcome
+                                   : "ChangedOutside",
+                         !completed && !gone);
+  }
   if (view)
     if (const auto* partition = view->metadata.find(tp)) change.set_originals_of_waiting(tp, partition->replicas);
 }

@@ -130,10 +130,9 @@ Result<tree::ControllerNode> ControllerLoop::describe(const std::stop_token& sto
 
 Status ControllerLoop::standby(const std::stop_token& stop) {
   Leader& l = *leader_;
-  if (!l.roots) {
-    if (auto made = l.leadership.ensure_roots(options_.zookeeper.chroot, stop); !made) return made;
-    l.roots = true;
-  }
+  // What was said until now is read below, or once we lead; left standing it would keep run() from resting.
+  (void)wake_->take();
+  if (auto made = ensure_roots(l, stop); !made) return made;
   auto node = describe(stop);
   if (!node) return tl::unexpected(node.error());
   const auto won = l.leadership.campaign(*node, stop);
@@ -151,9 +150,16 @@ Status ControllerLoop::standby(const std::stop_token& stop) {
   return {};
 }
 
+Status ControllerLoop::ensure_roots(Leader& l, const std::stop_token& stop) {
+  if (l.roots) return {};
+  if (auto made = l.leadership.ensure_roots(options_.zookeeper.chroot, stop); !made) return made;
+  l.roots = true;
+  return {};
+}
+
 bool ControllerLoop::active(const Leader& l) const {
   const auto& model = l.context.model;
-  return !model.in_flight.empty() || !model.uncertain.empty() || l.cancels.busy() ||
+  return model.in_flight_count() > 0 || !model.uncertain.empty() || l.cancels.busy() ||
          std::any_of(model.requests.begin(), model.requests.end(),
                      [](const auto& r) { return !r.second.waiting.empty(); });
 }
@@ -181,9 +187,11 @@ Result<bool> ControllerLoop::observe(Leader& l) {
   if (flags.lock || c.lock_seen)
     if (auto read = read_lock(l); !read) return tl::unexpected(read.error());
   if (!l.loaded) {
+    if (auto made = ensure_roots(l, c.stop); !made) return tl::unexpected(made.error());
     if (auto loaded = load_tree(c, l.new_leader); !loaded) return tl::unexpected(loaded.error());
     l.loaded = true;
     l.new_leader = false;
+    if (auto finished = finish_orphans(c); !finished) return tl::unexpected(finished.error());
   }
   if (flags.inbox)
     if (auto scanned = l.acceptance.scan(); !scanned) return tl::unexpected(scanned.error());
@@ -198,7 +206,7 @@ Result<bool> ControllerLoop::observe(Leader& l) {
                       return r.second.request.health_gate && !r.second.waiting.empty();
                     });
   const bool configs = l.acceptance.pending() || l.cancels.busy() || !c.model.in_flight.empty();
-  auto view = poll_kafka(c, gate ? std::nullopt : std::optional(topics), configs);
+  auto view = poll_kafka(c, topics, gate, configs);
   l.kafka_away = !view;
   if (!view) return tl::unexpected(view.error());
   c.view = std::move(*view);
@@ -247,6 +255,7 @@ void ControllerLoop::on_error(const Error& error) {
   if (leader_ && !kafka_away) {
     // Whatever this step believed of the tree may be wrong: read it all again.
     leader_->loaded = false;
+    leader_->roots = false;
     leader_->context.moved = false;
     leader_->next_poll = {};
   }

@@ -52,6 +52,7 @@ class ControllerLoop {
   Status standby(const std::stop_token& stop);
   Status lead(const std::stop_token& stop);
   Status read_lock(Leader& l);
+  Status ensure_roots(Leader& l, const std::stop_token& stop);
   // true: Kafka was polled in this step, so that context.view may be acted on.
   Result<bool> observe(Leader& l);
   Status act(Leader& l);

@@ -13,7 +13,7 @@ std::set<std::string> topics_of_interest(const decide::ControllerModel& model) {
   return out;
 }
 
-Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<std::set<std::string>>& topics,
+Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::set<std::string>& topics, bool all_topics,
                                      bool configs) {
   decide::KafkaView view;
   view.begun = c.clock.now();
@@ -23,8 +23,8 @@ Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<s
   c.beat();
 
   std::optional<std::vector<std::string>> names;
-  if (topics) {
-    std::set<std::string> all = *topics;
+  if (!all_topics) {
+    std::set<std::string> all = topics;
     for (const auto& [tp, row] : view.before) all.insert(tp.topic);  // foreign moves: their lists matter too
     names.emplace(all.begin(), all.end());
   }
@@ -32,7 +32,7 @@ Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<s
   if (!metadata) return pass_on(metadata.error(), "Metadata");
   view.metadata = std::move(*metadata);
   c.beat();
-  view.all_topics = !topics;
+  view.all_topics = all_topics;
 
   auto after = c.kafka.list_reassignments(c.clock.in(kKafkaReadTimeout, c.stop));
   if (!after) return pass_on(after.error(), "ListPartitionReassignments");
@@ -41,12 +41,11 @@ Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<s
 
   if (configs) {
     std::vector<std::string> known;
-    const std::set<std::string> wanted = topics ? *topics : topics_of_interest(c.model);
-    for (const std::string& name : wanted)
+    for (const std::string& name : topics)
       if (const auto t = view.metadata.topics.find(name); t != view.metadata.topics.end() && t->second.error == 0)
         known.push_back(name);
     for (const auto& [tp, row] : view.after)
-      if (!wanted.contains(tp.topic)) known.push_back(tp.topic);
+      if (!topics.contains(tp.topic)) known.push_back(tp.topic);
     if (!known.empty()) {
       auto read = c.kafka.topic_configs(known, {"min.insync.replicas"}, c.clock.in(kKafkaReadTimeout, c.stop));
       if (!read) return pass_on(read.error(), "DescribeConfigs");

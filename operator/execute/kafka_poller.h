@@ -4,8 +4,9 @@
 
 namespace kro::execute {
 
-// Reads Kafka once: API 46, Metadata, API 46, and min.insync.replicas where it is needed. `topics` nullopt: all.
-Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::optional<std::set<std::string>>& topics,
+// Reads Kafka once: API 46, Metadata (of `topics`, or of all), API 46, and, with `configs`, min.insync.replicas of
+// `topics`.
+Result<decide::KafkaView> poll_kafka(ControllerContext& c, const std::set<std::string>& topics, bool all_topics,
                                      bool configs);
 
 // The topics that the model speaks of: in flight, waiting, or under roll back.

@@ -20,9 +20,10 @@ Status Leadership::ensure_roots(const std::string& chroot_hint, std::stop_token 
     if (!node) return tl::unexpected(node.error());
     if (*node) continue;
     const bool results = path == tree::kResults;
-    const auto made = session_.multi({ZkCreate{name, path == tree::kControllerEpoch ? "0" : "", ZkMode::kPersistent,
-                                               results ? ZkAcl::kCreatorAllWorldRead : ZkAcl::kLikeKafka}},
-                                     clock_.in(kWriteTimeout, stop));
+    std::vector<ZkOp> create{ZkCreate{name, path == tree::kControllerEpoch ? "0" : "", ZkMode::kPersistent,
+                                      results ? ZkAcl::kCreatorAllWorldRead : ZkAcl::kLikeKafka}};
+    const auto made =
+        leading_ ? write(std::move(create), stop) : session_.multi(create, clock_.in(kWriteTimeout, stop));
     if (made || made.error().code == ErrorCode::kAlreadyExists) continue;
     if (made.error().code == ErrorCode::kNotFound && path == tree::kAdmin)
       return fail(ErrorCode::kNotFound, Retry::kTransient,

@@ -167,7 +167,10 @@ Status ReportExecutor::publish_foreign() {
 }
 
 Status ReportExecutor::delete_result(const std::string& name, const tree::RequestResult& result) {
-  std::vector<ZkOp> ops{ZkDelete{tree::originals(name)}, ZkDelete{tree::result(name)}};
+  std::vector<ZkOp> ops{ZkDelete{tree::result(name)}};
+  const auto originals = c_.session.get(tree::originals(name), false, c_.clock.in(Leadership::kReadTimeout, c_.stop));
+  if (!originals) return tl::unexpected(originals.error());
+  if (*originals) ops.insert(ops.begin(), ZkDelete{tree::originals(name)});
   // "<operator id>/<uid>": its marker goes in the same multi, so that the operator never sends the request again.
   const auto slash = result.client.find('/');
   if (slash != std::string::npos && valid_topic_name(result.client.substr(0, slash)) &&

@@ -27,7 +27,7 @@ class ReportExecutor {
 
   ControllerContext& c_;
   MonoTime next_report_{};
-  MonoTime next_look_{};   // for sizes of what has just started
+  MonoTime next_look_{};  // for sizes of what has just started
   MonoTime next_sizes_{};
   MonoTime next_retention_{};
   std::map<std::string, std::int64_t> finished_bytes_;  // result name → bytes of partitions that ended

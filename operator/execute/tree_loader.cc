@@ -45,7 +45,7 @@ class Loader {
       const std::vector<std::string> piece(
           paths.begin() + static_cast<std::ptrdiff_t>(at),
           paths.begin() + static_cast<std::ptrdiff_t>(std::min(paths.size(), at + kReadsPerPipeline)));
-      auto read = c_.session.get_many(piece, false, deadline());
+      auto read = read_readable(c_, piece);
       if (!read) return tl::unexpected(read.error());
       for (auto& node : *read) out.push_back(std::move(node));
     }
@@ -75,8 +75,12 @@ class Loader {
       if (!(*nodes)[i]) continue;
       auto data = tree::decode_reassignment((*nodes)[i]->data);
       if (!data) {
-        log::warn("a reassignment znode cannot be read and is left alone",
+        log::warn("a reassignment znode cannot be read: it is in flight for nobody, and the next start overwrites it",
                   {{"path", paths[i]}, {"error", data.error().text()}});
+        Episode unreadable;
+        unreadable.data.ended = true;
+        unreadable.version = (*nodes)[i]->stat.version;
+        model_.in_flight.emplace(partitions[i], std::move(unreadable));
         continue;
       }
       const auto known = c_.model.in_flight.find(partitions[i]);
@@ -173,7 +177,10 @@ class Loader {
       const auto parsed = tree::parse_result_name(names[i]);
       if (!(*nodes)[i] || (*nodes)[i]->stat.czxid != parsed->czxid) continue;
       auto content = tree::decode_request((*nodes)[i]->data, decide::controller_features());
-      if (!std::holds_alternative<tree::Request>(content)) continue;
+      if (!std::holds_alternative<tree::Request>(content)) {
+        request.undecodable = true;
+        continue;
+      }
       request.in_inbox = true;
       request.request = std::move(std::get<tree::Request>(content));
       request.waiting = decide::waiting_of(request, names[i], model_.in_flight);
@@ -193,7 +200,10 @@ class Loader {
     }
     const auto partitions = tree::decode_call((*node)->data);
     if (!partitions) {
-      log::warn("the record of calls cannot be read", {{"error", partitions.error().text()}});
+      log::warn("the record of calls cannot be read: everything in flight may have a call under way",
+                {{"error", partitions.error().text()}});
+      for (const auto& [tp, episode] : model_.in_flight)
+        if (!episode.data.ended) model_.uncertain[tp] = c_.clock.now().mono + CallExecutor::kUncertainFor;
       return {};
     }
     for (const TopicPartition& tp : flatten(*partitions))
@@ -222,6 +232,59 @@ class Loader {
 
 }  // namespace
 
+Result<std::vector<std::optional<ZkNode>>> read_readable(ControllerContext& context,
+                                                         const std::vector<std::string>& paths) {
+  const auto deadline = [&] { return context.clock.in(Leadership::kReadTimeout, context.stop); };
+  auto all = context.session.get_many(paths, false, deadline());
+  if (all || all.error().code != ErrorCode::kUnauthorized) return all;
+  std::vector<std::optional<ZkNode>> out;
+  for (const std::string& path : paths) {
+    auto one = context.session.get(path, false, deadline());
+    if (!one && one.error().code != ErrorCode::kUnauthorized) return tl::unexpected(one.error());
+    if (!one) log::warn("a znode cannot be read and is passed over: mend its ACL", {{"path", path}});
+    out.push_back(one ? std::move(*one) : std::nullopt);
+  }
+  return out;
+}
+
 Status load_tree(ControllerContext& context, bool new_leader) { return Loader(context, new_leader).load(); }
+
+namespace {
+
+// Accepted, without an outcome, not waiting, and no znode speaks for it.
+std::vector<TopicPartition> orphans_of(const std::string& name, const AcceptedRequest& request,
+                                       const ControllerModel& model) {
+  std::vector<TopicPartition> out;
+  for (const auto& [topic, partitions] : request.originals.originals) {
+    for (const auto& [partition, replicas] : partitions) {
+      TopicPartition tp{topic, partition};
+      if (!request.result.outcome_of(tp).empty() || find(request.waiting, tp) != nullptr) continue;
+      const auto episode = model.in_flight.find(tp);
+      const bool flies = episode != model.in_flight.end() && !episode->second.data.ended;
+      if (flies && (episode->second.data.request == name || contains(request.result.joined, tp))) continue;
+      out.push_back(std::move(tp));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Status finish_orphans(ControllerContext& context) {
+  std::vector<std::string> names;
+  for (const auto& [name, request] : context.model.requests)
+    if (!request.undecodable) names.push_back(name);
+  for (const std::string& name : names) {
+    const auto orphans = orphans_of(name, context.model.requests.at(name), context.model);
+    if (orphans.empty()) continue;
+    log::warn("reassignment znodes were deleted by somebody while they were in flight",
+              {{"result", name}, {"partitions", orphans.size()}});
+    TreeChange change(context.model);
+    for (const TopicPartition& tp : orphans) change.finish(name, tp, tree::outcome::kChangedOutside);
+    if (auto written = context.commit(change); !written) return written;
+    context.count_outcome(tree::outcome::kChangedOutside, static_cast<double>(orphans.size()));
+  }
+  return {};
+}
 
 }  // namespace kro::execute
