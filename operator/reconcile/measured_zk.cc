@@ -1,5 +1,7 @@
 #include "reconcile/measured_zk.h"
 
+#include <type_traits>
+
 namespace kro::reconcile {
 namespace {
 
@@ -15,6 +17,20 @@ std::string_view label(ErrorCode code) {
 }
 
 class MeasuredZk final : public ZkSession {
+ private:
+  template <class Call>
+  std::invoke_result_t<Call> timed(std::string_view op, const Call& call) {
+    const MonoTime start = clock_.now().mono;
+    auto answer = call();
+    const std::chrono::duration<double> took = clock_.now().mono - start;
+    metrics_.observe("kafka_reassignment_zk_request_duration_seconds",
+                     {{"kafka_cluster", cluster_}, {"op", std::string(op)}}, took.count());
+    if (!answer)
+      if (const auto code = label(answer.error().code); !code.empty())
+        metrics_.add("kafka_reassignment_zk_errors_total", {{"kafka_cluster", cluster_}, {"code", std::string(code)}});
+    return answer;
+  }
+
  public:
   MeasuredZk(std::unique_ptr<ZkSession> inner, Metrics& metrics, const Clock& clock, std::string cluster)
       : inner_(std::move(inner)), metrics_(metrics), clock_(clock), cluster_(std::move(cluster)) {}
@@ -41,19 +57,6 @@ class MeasuredZk final : public ZkSession {
   void close() override { inner_->close(); }
 
  private:
-  template <class Call>
-  auto timed(std::string_view op, const Call& call) {
-    const MonoTime start = clock_.now().mono;
-    auto answer = call();
-    const std::chrono::duration<double> took = clock_.now().mono - start;
-    metrics_.observe("kafka_reassignment_zk_request_duration_seconds",
-                     {{"kafka_cluster", cluster_}, {"op", std::string(op)}}, took.count());
-    if (!answer)
-      if (const auto code = label(answer.error().code); !code.empty())
-        metrics_.add("kafka_reassignment_zk_errors_total", {{"kafka_cluster", cluster_}, {"code", std::string(code)}});
-    return answer;
-  }
-
   std::unique_ptr<ZkSession> inner_;
   Metrics& metrics_;
   const Clock& clock_;
