@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Decode, BadEntryNeverReachesTheAssignments) {
   const auto cr = decode_reassignment(manifest({{"assignments", {{"t", {{"0", Json::array()}, {"1", {1}}}}}}}).dump());
   ASSERT_TRUE(cr);
-  EXPECT_EQ(find(cr->spec.assignments, {"t", 0}), nullptr);
+  EXPECT_EQ(kro::find(cr->spec.assignments, TopicPartition{"t", 0}), nullptr);
   EXPECT_NE(cr->spec.problem, "");
 }
 
