@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
+#include <thread>
 
 #include "contract/zookeeper/zk_contract_fixture.h"
 
@@ -21,6 +23,7 @@ class ScriptedClient final : public CClient {
     std::string call;  // "get /path watch"
     OpAnswer answer;
     Code refused = Code::kOk;  // by the library, before sending
+    bool silent = false;       // no answer ever
   };
 
   explicit ScriptedClient(std::shared_ptr<SessionCore> core) : core_(std::move(core)) {}
@@ -51,7 +54,7 @@ class ScriptedClient final : public CClient {
     const Step step = script.front();
     script.pop_front();
     EXPECT_EQ(call, step.call);
-    if (step.refused == Code::kOk) core_->completed(id, step.answer);
+    if (step.refused == Code::kOk && !step.silent) core_->completed(id, step.answer);
     return step.refused;
   }
 
@@ -185,6 +188,31 @@ TEST_F(SessionImplTest, EventsHaveThePathsOfTheCaller) {
   core_->watch_event(ZkEvent::Type::kChanged, "/kafka/n");
   EXPECT_EQ(log_.count(ZkEvent::Type::kChildren, "/"), 1U);
   EXPECT_EQ(log_.count(ZkEvent::Type::kChanged, "/n"), 1U);
+}
+
+TEST_F(SessionImplTest, CallsInFlightEndWithTheSession) {
+  client_->script = {{"multi", {}, Code::kOk, true}, {"get /kafka/n", {}, Code::kOk, true}};
+  std::optional<Error> write;
+  std::optional<Error> read;
+  std::jthread writer([&] { write = session_.multi({ZkCheck{"/n"}}, soon()).error(); });
+  while (core_->ops().size() < 1) std::this_thread::yield();
+  std::jthread reader([&] { read = session_.get("/n", false, soon()).error(); });
+  while (core_->ops().size() < 2) std::this_thread::yield();
+  core_->signal(Signal::kExpired);
+  writer.join();
+  reader.join();
+  EXPECT_EQ(write->code, ErrorCode::kGone);
+  EXPECT_EQ(write->retry, Retry::kAmbiguous);
+  EXPECT_EQ(read->code, ErrorCode::kGone);
+  EXPECT_EQ(read->retry, Retry::kTransient);
+}
+
+TEST_F(SessionImplTest, NothingIsToldAfterTheClose) {
+  session_.close();
+  const std::size_t before = log_.size();
+  core_->watch_event(ZkEvent::Type::kChanged, "/kafka/n");
+  core_->session_event(Signal::kExpired, 7, 10s);
+  EXPECT_EQ(log_.size(), before);
 }
 
 TEST_F(SessionImplTest, ClosesTheLibraryOnce) {
