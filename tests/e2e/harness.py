@@ -68,8 +68,9 @@ def krac(name, spec, namespace="default"):
             "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
-def apply(obj, ok=True):
-    return kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=json.dumps(obj), ok=ok)
+def apply(obj, ok=True, server_side=True):
+    how = ["--server-side", "--force-conflicts"] if server_side else []
+    return kubectl("apply", *how, "-f", "-", input=json.dumps(obj), ok=ok)
 
 
 def get(kind, name, namespace="default"):
@@ -157,10 +158,15 @@ def kafka(*words, ok=True):
 
 
 def create_topic(name, assignment):
-    """assignment: one replica list a partition."""
+    """assignment: one replica list a partition. A topic of that name, left by an earlier run, goes first."""
     text = ",".join(":".join(map(str, replicas)) for replicas in assignment)
-    wait_for(f"topic {name} is created", lambda: run(STACK, "kafka", "topics", "--create", "--topic", name,
-                                                     "--replica-assignment", text, ok=False).returncode == 0, 60, 1)
+
+    def create():
+        if run(STACK, "kafka", "topics", "--create", "--topic", name, "--replica-assignment", text, ok=False).returncode == 0:
+            return True
+        delete_topic(name)
+        return False
+    wait_for(f"topic {name} is created", create, 60, 1)
 
 
 def produce(topic, records, size=1000):

@@ -30,7 +30,7 @@ def nothing_written(world, before):
 def test_refused_by_the_api_server(world):
     before = world.tree.markers()
     for name, (spec, text) in AT_ONCE.items():
-        done = apply(kra(name, spec), ok=False)
+        done = apply(kra(name, spec), ok=False, server_side=False)
         check(done.returncode != 0 and text in done.stderr, f"{name}: {done.stderr[:400]}")
     nothing_written(world, before)
 
@@ -99,7 +99,7 @@ def test_log_dirs(world):
 def test_plan_too_large(world):
     before = world.tree.markers()
     topic = "t" * 200
-    partitions = [{"topic": f"{topic}{n // 20}", "partition": n % 20, "replicas": [1, 2, 3]} for n in range(5200)]
+    partitions = [{"topic": f"{topic}{n // 20}", "partition": n % 20, "replicas": [1, 2, 3]} for n in range(5600)]
     apply(kra("large", {"plan": {"partitions": partitions}}))
     wait_phase("kra", "large", "Failed")
     check(condition("kra", "large", "Accepted")["reason"] == "PlanTooLarge", "reason")
