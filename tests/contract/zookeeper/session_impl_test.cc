@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -36,12 +37,14 @@ class ScriptedClient final : public CClient {
   }
   Code start_sync(const std::string& path, OpId id) override { return run("sync", path, false, id); }
   [[nodiscard]] std::unique_ptr<OpArena> make_arena(std::vector<ZkOp>) const override {
+    if (before_send) before_send();
     return std::make_unique<OpArena>();
   }
   Code start_multi(OpArena&, OpId id) override { return run("multi", "", false, id); }
   void close() noexcept override { ++closed; }
 
   std::deque<Step> script;
+  std::function<void()> before_send;  // of a multi, when the session has been checked already
   int closed = 0;
 
  private:
@@ -205,6 +208,26 @@ TEST_F(SessionImplTest, CallsInFlightEndWithTheSession) {
   EXPECT_EQ(write->retry, Retry::kAmbiguous);
   EXPECT_EQ(read->code, ErrorCode::kGone);
   EXPECT_EQ(read->retry, Retry::kTransient);
+}
+
+TEST_F(SessionImplTest, ACallThatMissedTheEndOfTheSessionEndsAllTheSame) {
+  client_->before_send = [this] { core_->signal(Signal::kExpired); };
+  client_->script = {{"multi", {}, Code::kOk, true}};
+  const auto write = session_.multi({ZkCheck{"/n"}}, soon());
+  ASSERT_FALSE(write);
+  EXPECT_EQ(write.error().code, ErrorCode::kGone);
+}
+
+TEST_F(SessionImplTest, CloseEndsCallsThatTheLibraryNeverCompletes) {
+  client_->script = {{"multi", {}, Code::kOk, true}};
+  std::optional<Error> write;
+  std::jthread writer([&] { write = session_.multi({ZkCheck{"/n"}}, soon()).error(); });
+  while (core_->ops().size() < 1) std::this_thread::yield();
+  session_.close();
+  writer.join();
+  EXPECT_EQ(write->code, ErrorCode::kCancelled);
+  EXPECT_EQ(write->retry, Retry::kAmbiguous);
+  EXPECT_EQ(core_->ops().size(), 0U);
 }
 
 TEST_F(SessionImplTest, NothingIsToldAfterTheClose) {
