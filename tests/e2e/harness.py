@@ -113,6 +113,22 @@ def delete(kind, name):
     kubectl("delete", kind, name, "--ignore-not-found", "--wait=true", "--timeout=60s")
 
 
+CHART = os.path.join(ROOT, "charts", "kafka-reassignment-operator")
+
+
+def chart_kubeconfig():
+    """A kubeconfig with the token of a service account that has exactly what the chart gives the operator."""
+    helm = run(STACK, "tool", "helm", timeout=1800).stdout.strip().splitlines()[-1]
+    text = run(helm, "template", "e2e", CHART, "-n", "default", "--kube-version", "1.34.0", "--set", "operatorId=local",
+               "-s", "templates/rbac.yaml", "-s", "templates/specguard.yaml").stdout
+    kubectl("apply", "-f", "-", input=text)
+    account = re.search(r"kind: ServiceAccount\nmetadata:\n  name: (\S+)", text).group(1)
+    token = kubectl("create", "token", account, "-n", "default", "--duration", "24h").stdout.strip()
+    config = json.loads(kubectl("config", "view", "--raw", "-o", "json").stdout)
+    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+    return temp_file(json.dumps(config), ".kubeconfig")
+
+
 # ---- the tree -------------------------------------------------------------------------------------------------------
 
 class Tree:

@@ -34,7 +34,9 @@ class World:
 
     def __init__(self):
         self.tree = harness.Tree(os.environ["KRO_ZOOKEEPER"])
-        self.operator = harness.operator()
+        # The operator never has more rights than the chart gives it.
+        self.kubeconfig = harness.chart_kubeconfig()
+        self.operator = harness.operator(kubeconfig=self.kubeconfig)
         self.controller = harness.controller()
 
     def make_whole(self):

@@ -74,10 +74,10 @@ def test_one_dead_cluster_stalls_only_itself(world):
     create_topic("e2e-two", [[1, 2]])
     with open(world.operator.words[1]) as f:
         text = f.read()
-    config = temp_file(text.replace("clusters:", "clusters:\n- name: dead\n  zookeeper: {connect: \"127.0.0.1:1\"}\n"
-                                    "  allowedNamespaces: [default]\n  allowedTopics: [\"*\"]", 1))
+    config = temp_file(text.replace("clusters:", "clusters:\n  - name: dead\n    zookeeper: {connect: \"127.0.0.1:1\"}\n"
+                                    "    allowedNamespaces: [default]\n    allowedTopics: [\"*\"]", 1))
     world.operator.stop()
-    other = operator(config).start()
+    other = operator(config, world.kubeconfig).start()
     try:
         apply(kra("dead", {"clusterRef": {"name": "dead"}, "assignments": {"t": {"0": [1]}}}))
         apply(kra("alive", {"assignments": {"e2e-two": {"0": [2, 3]}}}))
