@@ -23,7 +23,8 @@ class ControllerRig : public ::testing::Test {
   // One controller process.
   struct Process {
     Process(ControllerRig& rig, const std::string& id)
-        : connector(std::make_unique<FaultyZkConnector>(std::make_unique<FakeZkConnector>(rig.zk), rig.faults), rig.tap),
+        : connector(std::make_unique<FaultyZkConnector>(std::make_unique<FakeZkConnector>(rig.zk), rig.faults),
+                    rig.tap),
           kafka(rig.kafka.make_client(), rig.tap),
           loop(std::make_unique<ControllerLoop>(connector, kafka, rig.clock, rig.metrics, rig.options(id))) {}
     TapConnector connector;
@@ -121,15 +122,21 @@ class ControllerRig : public ::testing::Test {
   // Puts a request in the inbox; the name of its result.
   std::string send(const std::string& json) {
     zk->put(std::string(tree::kRequests), "");
+    // Larger than our own client sends: as somebody else's would.
+    const bool large = json.size() > kMostMultiBytes / 2;
     const auto made = client->multi(
-        {ZkCreate{std::string(tree::kRequests) + "/request_", json, ZkMode::kPersistentSequential}}, clock.in(1s));
+        {ZkCreate{std::string(tree::kRequests) + "/request_", large ? "" : json, ZkMode::kPersistentSequential}},
+        clock.in(1s));
+    if (large) zk->put(made->front().path, json);
     const std::string path = made->front().path;
     return tree::result_name(path.substr(path.rfind('/') + 1), zk->peek(path)->stat.czxid);
   }
   std::string move(const std::string& topic, const std::string& partitions, const std::string& more = "") {
     return send(R"({"version":1,"assignments":{")" + topic + "\":{" + partitions + "}}" + more + "}");
   }
-  static std::string request_of(const std::string& result) { return tree::request(result.substr(0, result.rfind('-'))); }
+  static std::string request_of(const std::string& result) {
+    return tree::request(result.substr(0, result.rfind('-')));
+  }
   bool in_inbox(const std::string& result) { return zk->peek(request_of(result)).has_value(); }
 
   std::string lock() {

@@ -21,9 +21,15 @@ class CrashMatrix : public ControllerRig {
     tap.kill_at = kill_at;
     tap.kill_after = after;
     first_ = move("orders", R"("0":[4,5],"1":[5,4],"2":[6,3],"3":[4,6])", R"(,"max_in_flight":3)");
-    go_on([&] { return result(first_) && result(first_)->waiting == 0 && kafka.running().contains({"orders", 2}); });
+    go_on([&] {
+      return result(first_) && result(first_)->finished_count("completed") == 2 &&
+             kafka.running().contains({"orders", 2});
+    });
     second_ = move("orders", R"("2":[1,6],"4":[4,1],"5":[6,5])");
-    go_on([&] { return kafka.running().contains({"orders", 5}) && znode({"orders", 2}) && znode({"orders", 2})->request == second_; });
+    go_on([&] {
+      return kafka.running().contains({"orders", 5}) && znode({"orders", 2}) &&
+             znode({"orders", 2})->request == second_;
+    });
     cancel_ = lock();
     go_on([&] { return done(cancel_); });
     unlock();
@@ -46,7 +52,8 @@ class CrashMatrix : public ControllerRig {
   }
 
   void check(int kill_at, bool after) {
-    const std::string where = "killed " + std::string(after ? "after" : "before") + " effect " + std::to_string(kill_at);
+    const std::string where =
+        "killed " + std::string(after ? "after" : "before") + " effect " + std::to_string(kill_at);
     const std::map<TopicPartition, ReplicaList> originals{{{"orders", 0}, {1, 2}}, {{"orders", 1}, {2, 3}},
                                                           {{"orders", 2}, {3, 1}}, {{"orders", 3}, {1, 3}},
                                                           {{"orders", 4}, {2, 1}}, {{"orders", 5}, {3, 2}}};

@@ -41,6 +41,7 @@ class Invariants {
     };
   }
   void note(std::string line) { transcript.push_back(std::move(line)); }
+
  private:
   static bool allowed(const std::string& path) {
     for (const std::string_view root :
@@ -72,7 +73,8 @@ class Invariants {
         if (create->path.starts_with(std::string(tree::kReassignments) + "/")) check_episode(*create, asserts_no_lock);
       }
       if (const auto* set = std::get_if<ZkSet>(&op)) {
-        if (set->path.starts_with(std::string(tree::kResults) + "/") && !set->path.ends_with("/originals")) check_result(set->path, set->data);
+        if (set->path.starts_with(std::string(tree::kResults) + "/") && !set->path.ends_with("/originals"))
+          check_result(set->path, set->data, ops);
         if (set->path.starts_with(std::string(tree::kReassignments) + "/") && set->version == kAnyVersion)
           fail("a znode is set without its version: " + set->path);
       }
@@ -100,7 +102,7 @@ class Invariants {
   }
 
   // Outcomes are final, one a partition, and "completed" is said only of a partition whose list is the target.
-  void check_result(const std::string& path, const std::string& data) {
+  void check_result(const std::string& path, const std::string& data, const std::vector<ZkOp>& ops) {
     const auto after = tree::decode_result(data);
     if (!after) return fail("an unreadable result is written: " + path);
     std::map<TopicPartition, std::string> outcomes = outcomes_of(*after, path);
@@ -115,7 +117,7 @@ class Invariants {
       if (!outcomes.contains(tp) || outcomes.at(tp) != outcome) fail("an outcome was changed: " + tp.text());
     if (after->request.empty()) return;  // a lock's: its partitions' znodes are judged by the requests' results
     for (const auto& [tp, outcome] : outcomes)
-      if (outcome == tree::outcome::kCompleted && !known.contains(tp)) check_completed(tp, *after);
+      if (outcome == tree::outcome::kCompleted && !known.contains(tp)) check_completed(tp, *after, ops);
   }
 
   std::map<TopicPartition, std::string> outcomes_of(const tree::RequestResult& result, const std::string& path) {
@@ -127,7 +129,7 @@ class Invariants {
     return out;
   }
 
-  void check_completed(const TopicPartition& tp, const tree::RequestResult& result) {
+  void check_completed(const TopicPartition& tp, const tree::RequestResult& result, const std::vector<ZkOp>& ops) {
     const KafkaMetadata truth = kafka_.truth();
     const auto* partition = truth.find(tp);
     ReplicaList target;
@@ -136,6 +138,11 @@ class Invariants {
     }
     if (target.empty()) {
       const auto request = zk_.peek(tree::request(result.request));
+      // Somebody took the znode away: this write fails as a whole.
+      const bool vain = std::any_of(ops.begin(), ops.end(), [&](const ZkOp& op) {
+        return std::holds_alternative<ZkDelete>(op) && zk_rules::path_of(op) == tree::reassignment(tp);
+      });
+      if (vain) return;
       if (!request) return fail("completed without znode and request: " + tp.text());
       const auto json = nlohmann::json::parse(request->data);
       target = json["assignments"][tp.topic][std::to_string(tp.partition)].get<ReplicaList>();

@@ -55,9 +55,7 @@ class World final : public ControllerRig {
     for (int p = 0; p < 3; ++p) kafka.set_bytes({name, p}, 10'000);
     invariants.note("topic " + name);
   }
-  TopicPartition some_partition() {
-    return {"t" + std::to_string(below(3)), static_cast<PartitionId>(below(3))};
-  }
+  TopicPartition some_partition() { return {"t" + std::to_string(below(3)), static_cast<PartitionId>(below(3))}; }
 
   void request() {
     std::string parts;
@@ -154,13 +152,18 @@ class World final : public ControllerRig {
     for (BrokerId id = 1; id <= 6; ++id) kafka.set_alive(id, true);
     for (int t = 0; t < 3; ++t)
       for (int p = 0; p < 3; ++p)
-        if (kafka.truth().find({"t" + std::to_string(t), p})) kafka.set_speed({"t" + std::to_string(t), p}, std::nullopt);
+        if (kafka.truth().find({"t" + std::to_string(t), p}))
+          kafka.set_speed({"t" + std::to_string(t), p}, std::nullopt);
     kafka.set_speed(std::nullopt);
-    go(300s);
+    // Answers that are still to be lost cost 60 s each.
+    for (int i = 0; i < 40 && !(topics_in_flight().empty() && zk->names(std::string(tree::kRequests)).empty()); ++i)
+      go(60s);
+    go(60s);
     if (!invariants.broken.empty()) return invariants.broken.front();
     for (const std::string& topic : topics_in_flight())
       for (const std::string& p : zk->names(tree::topic(topic))) return "still in flight: " + topic + "-" + p;
-    if (const auto left = zk->names(std::string(tree::kRequests)); !left.empty()) return "still in the inbox: " + left[0];
+    if (const auto left = zk->names(std::string(tree::kRequests)); !left.empty())
+      return "still in the inbox: " + left[0];
     for (const std::string& name : zk->names(std::string(tree::kResults))) {
       const auto r = result(name);
       if (!r || !r->done) return "not done: " + name + " " + zk->peek(tree::result(name))->data;
