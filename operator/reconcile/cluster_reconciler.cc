@@ -99,6 +99,7 @@ void ClusterReconciler::open_session(Now now) {
   });
   if (!opened) {
     trouble_ = "ZooKeeper at " + settings_.zookeeper.connect + " cannot be reached: " + opened.error().text();
+    log::warn("no session with ZooKeeper", {{"kafka_cluster", context_.cluster}, {"error", opened.error().text()}});
     open_at_ = now.mono + pause(failures_++);
     return;
   }

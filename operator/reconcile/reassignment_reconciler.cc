@@ -55,7 +55,11 @@ void ReassignmentReconciler::seen(std::unique_ptr<api::KafkaReassignment> cr, No
       return;
     }
     a.cr = std::move(*cr);
-    a.status.refreshed(now.mono);
+    // Another operator may well know the cluster that we do not: two that disagree must not write in turns.
+    if (same_spec && !context_.policy.cluster_known)
+      a.status.yield(now.mono);
+    else
+      a.status.refreshed(now.mono);
     return mark(uid);
   }
   Active& a = activate(uid, now);

@@ -48,6 +48,11 @@ class StatusSlot {
     retry_at_ = now + (hopeless ? milliseconds(10min) : milliseconds(500) * (1 << std::min(failures_ - 1, 6)));
     return std::nullopt;
   }
+  // Somebody else wrote another status over ours, and may have the better right: come back later and later.
+  void yield(MonoTime now) {
+    overwritten_ = std::min(overwritten_ + 1, 6);
+    retry_at_ = now + std::chrono::seconds(10) * (1 << overwritten_);
+  }
   // A newer version of the object came: a conflict need not be waited out.
   void refreshed(MonoTime now) { retry_at_ = std::min(retry_at_, now); }
   [[nodiscard]] const std::optional<Status>& in_flight() const { return in_flight_; }
@@ -69,6 +74,7 @@ class StatusSlot {
   MonoTime last_{};
   MonoTime retry_at_{};
   int failures_ = 0;
+  int overwritten_ = 0;
   std::optional<Status> in_flight_;
 };
 

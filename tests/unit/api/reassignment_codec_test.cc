@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"SeventeenReplicas",
             {{"assignments", {{"t", {{"0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}}}}}},
             "more than 16"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& bad) { return bad.param.name; });
 
 TEST(Decode, BadEntryNeverReachesTheAssignments) {
   const auto cr = decode_reassignment(manifest({{"assignments", {{"t", {{"0", Json::array()}, {"1", {1}}}}}}}).dump());

@@ -185,7 +185,8 @@ TEST_F(ReassignmentDecider, CausesAreFoundInTheOrderOfTheOnCallPage) {
   p.tp = {"orders", 0};
   p.brokers = {12};
   p.since = rfc3339(kNow - 10min);
-  r.last_progress = rfc3339(kNow - 2h);
+  request.sent = kNow - 2h;
+  r.received = r.last_progress = rfc3339(kNow - 2h);
   const auto reason = [&] { return condition(decide(), "Ready"); };
   EXPECT_EQ(reason(), "False/NoProgress");
   for (const char* cause : {"KafkaError", "ReplicaNotInSync", "NoLeader", "TargetBrokerDown"}) {

@@ -47,8 +47,8 @@ class ExactlyOnce : public OperatorRig, public ::testing::WithParamInterface<std
 };
 
 TEST_P(ExactlyOnce, WhicheverWriteIsHit) {
-  faults_->only_writes();
   faults_->reset();
+  faults_->only_writes();
   run();
   const std::uint64_t writes = faults_->operations();
   check("without faults");

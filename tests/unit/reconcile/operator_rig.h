@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "fakes/fake_kube.h"
 #include "fakes/fake_zk.h"
 #include "fakes/faulty_zk.h"
@@ -30,6 +33,13 @@ class OperatorRig : public ::testing::Test {
  protected:
   OperatorRig() : kube_([this] { return clock_.now().wall; }), zk_(std::make_shared<FakeZk>(&clock_)) {
     kube_.set_blocking_watches(false);
+    if (std::getenv("KRO_TEST_LOG") != nullptr)
+      log::set_sink([](log::Level, std::string_view message, std::initializer_list<log::Field> fields) {
+        std::fprintf(stderr, "%.*s", static_cast<int>(message.size()), message.data());
+        for (const log::Field& f : fields)
+          std::fprintf(stderr, " %.*s=%s", static_cast<int>(f.key.size()), f.key.data(), f.value.c_str());
+        std::fprintf(stderr, "\n");
+      });
     operator_starts();
   }
 
@@ -38,6 +48,7 @@ class OperatorRig : public ::testing::Test {
     reconcile::ClusterSettings settings;
     settings.identity = {"op", "owner-uid", "prod"};
     settings.policy = policy_;
+    settings.zookeeper.connect = "zk:2181";
     const auto make_deps = [this] {
       return reconcile::ClusterDeps{kube_,
                                     clock_,
@@ -209,7 +220,9 @@ class OperatorRig : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> markers(const std::string& uid) const {
     return zk_->names("/admin/reassignment_ledger/op/" + uid);
   }
-  [[nodiscard]] std::string uid(const std::string& name) const { return object(name)["metadata"]["uid"].get<std::string>(); }
+  [[nodiscard]] std::string uid(const std::string& name) const {
+    return object(name)["metadata"]["uid"].get<std::string>();
+  }
 
   ManualClock clock_;
   RecordingMetrics metrics_;

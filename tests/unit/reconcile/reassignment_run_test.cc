@@ -425,8 +425,10 @@ TEST_F(ReassignmentRun, ThousandResourcesAtOnceGetOneRequestEach) {
   settle();
   EXPECT_EQ(inbox().size(), 1000U);
   std::set<std::string> topics;
-  for (const std::string& name : inbox())
-    for (const auto& [topic, partitions] : request(name)["assignments"].items()) topics.insert(topic);
+  for (const std::string& name : inbox()) {
+    const Json sent = request(name);
+    for (const auto& [topic, partitions] : sent["assignments"].items()) topics.insert(topic);
+  }
   EXPECT_EQ(topics.size(), 1000U);
 }
 
