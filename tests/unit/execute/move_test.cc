@@ -124,20 +124,25 @@ TEST_F(Move, HealthGateHoldsWhileAPartitionIsUnderReplicated) {
   ASSERT_TRUE(until([&] { return done(gated); }));
 }
 
-TEST_F(Move, ChangeThatWouldDropAReplicaWaits) {
+TEST_F(Move, ChangeThatWouldDropTheLeaderWaitsForTheEnd) {
   kafka.create_topic("big", {{1, 2}});
   const TopicPartition big{"big", 0};
-  kafka.set_speed(big, std::nullopt);
   const std::string first = move("big", R"("0":[3,4])");
-  ASSERT_TRUE(until([&] { return done(first); }));
-  // [3,4] → [1,5]: 1 joins at once, 5 never; then only originals and target would be kept.
-  kafka.set_speed(big, 0);
-  const std::string second = move("big", R"("0":[1,5])");
   ASSERT_TRUE(until([&] { return running(big); }));
   kafka.set_alive(4, false);
-  run_for(3s);
-  kafka.set_speed(big, 0);
-  EXPECT_FALSE(done(second));
+  kafka.set_speed(big, std::nullopt);
+  kafka.step();  // 3 joins
+  kafka.set_alive(1, false);
+  kafka.set_alive(2, false);
+  ASSERT_EQ(kafka.truth().find(big)->leader, 3);
+  const std::string second = move("big", R"("0":[5,6])");
+  ASSERT_TRUE(until([&] { return result(second) && result(second)->holding == "DropSet"; }));
+  EXPECT_EQ(calls(big), Texts{"3,4"});
+  kafka.set_alive(4, true);
+  ASSERT_TRUE(until([&] { return done(first) && done(second); }));
+  EXPECT_EQ(outcome(first, big), "completed");
+  EXPECT_EQ(outcome(second, big), "completed");
+  EXPECT_EQ(calls(big), (Texts{"3,4", "5,6"}));
 }
 
 TEST_F(Move, ForeignMoveIsRefusedAndPublished) {
@@ -221,7 +226,7 @@ TEST_F(Move, DeadTargetBrokerIsNoErrorAndIsNamed) {
   ASSERT_TRUE(until([&] { return running(p0); }));
   kafka.set_alive(3, false);
   ASSERT_TRUE(until([&] { return result(name)->problems_total == 1; }));
-  const auto& problem = result(name)->problems.at(0);
+  const tree::Problem problem = result(name)->problems.at(0);
   EXPECT_EQ(problem.cause, "TargetBrokerDown");
   EXPECT_EQ(problem.brokers, (std::vector<BrokerId>{3}));
   EXPECT_EQ(problem.originals, (ReplicaList{1, 2}));
