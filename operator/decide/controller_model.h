@@ -34,7 +34,9 @@ struct Episode {
   WallTime error_since{};
   MonoTime next_call{};  // not before; for refusals that are tried again
   int refusals = 0;
-  bool null_answered = false;  // roll back: Kafka answered 0 to null
+  bool null_answered = false;       // roll back: Kafka answered 0 to null
+  ReplicaList null_leaves;          // roll back: what Kafka listed, when null went out, without the adding replicas
+  bool originals_answered = false;  // roll back: Kafka answered 0 to the explicit originals
 
   struct Sighting {
     ReplicaList list;

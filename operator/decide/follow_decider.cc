@@ -21,6 +21,11 @@ bool list_of_this_episode(const ReplicaList& settled, const tree::Reassignment& 
          std::find(data.earlier.begin(), data.earlier.end(), settled) != data.earlier.end();
 }
 
+bool left_behind_before(const tree::Reassignment& data) {
+  return data.assignment == data.originals ||
+         std::find(data.earlier.begin(), data.earlier.end(), data.assignment) != data.earlier.end();
+}
+
 // changed_outside needs two polls, kSettleTime apart, with the same list.
 FollowVerdict outside(FollowVerdict verdict, const ReplicaList& list, const Episode& episode, const KafkaView& view) {
   const auto& seen = episode.outside;
@@ -56,14 +61,19 @@ FollowVerdict follow(const TopicPartition& tp, const Episode& episode, const Kaf
   verdict.running = row != nullptr && row->target() == episode.data.assignment;
   if (uncertain || verdict.running) return verdict;
 
+  const bool answered = episode.answered && view.begun.mono > *episode.answered;
+  if (episode.answered && !answered) return verdict;  // this poll is older than the answer
   const bool at_target = partition->replicas == episode.data.assignment;
   if (at_target && !view.listed(tp)) {
-    if (subset(episode.data.assignment, partition->isr)) verdict.what = What::kCompleted;
+    // Metadata lags. Where this episode has left the target behind before, an old list looks like the target
+    // reached: then only Kafka's yes to it is proof. A call with the list that a partition has already does nothing.
+    if (!answered && left_behind_before(episode.data))
+      verdict.what = What::kSubmit;
+    else if (subset(episode.data.assignment, partition->isr))
+      verdict.what = What::kCompleted;
     return verdict;  // else Kafka has done its part, and a replica has fallen behind
   }
 
-  const bool answered = episode.answered && view.begun.mono > *episode.answered;
-  if (episode.answered && !answered) return verdict;  // this poll is older than the answer
   const ReplicaList settled = row != nullptr ? row->origin() : partition->replicas;
   if (!answered && (!episode.inherited || list_of_this_episode(settled, episode.data))) {
     verdict.what = What::kSubmit;

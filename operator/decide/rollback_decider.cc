@@ -14,6 +14,17 @@ bool may_roll_back(const TopicPartition& tp, const ReplicaList& originals, std::
   return safe >= std::max<std::size_t>(1, std::min(view.min_insync(tp.topic), top));
 }
 
+namespace {
+
+// Metadata lags, and what it shows of old is most likely just the originals: so their order counts only when Kafka's
+// controller itself said so. Either it answered 0 to the explicit originals (at no cost where nothing is to be done),
+// or it listed, when null went out, what null leaves.
+bool order_proven(const Episode& episode) {
+  return episode.originals_answered || (episode.null_answered && episode.null_leaves == episode.data.originals);
+}
+
+}  // namespace
+
 RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, const KafkaView& view, bool uncertain) {
   using What = RollbackVerdict::What;
   RollbackVerdict verdict;
@@ -29,7 +40,7 @@ RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, cons
 
   if (const auto* row = view.running(tp)) {
     // Its own explicit originals on their way, or a forward move that null has yet to stop.
-    const bool own = episode.answered && row->target() == data.originals;
+    const bool own = episode.originals_answered && row->target() == data.originals;
     // Decided when the originals were in sync; if they have died since, null would take the partition offline. It runs
     // on until they are back, or until it is completed.
     if (!own && may_roll_back(tp, data.originals, static_cast<std::size_t>(data.top), view))
@@ -38,10 +49,6 @@ RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, cons
   }
   if (view.before.contains(tp)) return verdict;  // it ended during this poll: look again
   const ReplicaList& list = partition->replicas;
-  if (list == data.originals) {
-    verdict.what = What::kRestored;
-    return verdict;
-  }
   if (!episode.null_answered && !episode.last_error) {
     verdict.what = What::kSendNull;  // never asked: Kafka may not have begun, so the list proves nothing yet
     return verdict;
@@ -52,12 +59,16 @@ RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, cons
     verdict.what = What::kCompletedFirst;
     return verdict;
   }
-  if (permutation(list, data.originals)) {
+  if (list == data.originals && order_proven(episode)) {
+    verdict.what = What::kRestored;
+    return verdict;
+  }
+  if (permutation(list, data.originals) && !order_proven(episode)) {
     verdict.what = What::kSendOriginals;
     return verdict;
   }
-  if (episode.null_answered && may_roll_back(tp, data.originals, static_cast<std::size_t>(data.top), view) &&
-      subset(list, data.originals)) {
+  if (episode.null_answered && !episode.originals_answered && subset(list, data.originals) &&
+      may_roll_back(tp, data.originals, static_cast<std::size_t>(data.top), view)) {
     verdict.what = What::kSendOriginals;  // null left fewer than the originals, and the rule still holds
     return verdict;
   }
@@ -67,7 +78,9 @@ RollbackVerdict roll_back(const TopicPartition& tp, const Episode& episode, cons
     return verdict;
   }
   verdict.outside = seen;
-  if (view.begun.mono - seen->first >= kSettleTime) verdict.what = What::kChangedOutside;
+  if (view.begun.mono - seen->first < kSettleTime) return verdict;
+  // Another order after Kafka's 0 is Metadata that lags, or somebody else's: asking again is right for both.
+  verdict.what = permutation(list, data.originals) ? What::kSendOriginals : What::kChangedOutside;
   return verdict;
 }
 
@@ -90,13 +103,12 @@ ForeignVerdict roll_back_foreign(const TopicPartition& tp, const ReplicaList& or
     if (view.begun.mono - *verdict.unlisted >= kSettleTime) verdict.what = What::kCompletedFirst;
     return verdict;
   }
-  if (permutation(partition->replicas, originals)) {
-    verdict.what = What::kRestored;
-    return verdict;
-  }
-  // Metadata may lag behind an answer to null: only a list that stays so says that the move was done first.
+  // Metadata may lag: without Kafka's 0 to null only a list that stays so tells how the move ended.
+  const bool back = permutation(partition->replicas, originals);
   verdict.unlisted = state.unlisted ? state.unlisted : view.begun.mono;
-  if (view.begun.mono - *verdict.unlisted >= kSettleTime) verdict.what = What::kCompletedFirst;
+  const bool settled = view.begun.mono - *verdict.unlisted >= kSettleTime;
+  if (back && (state.null_answered || settled)) verdict.what = What::kRestored;
+  if (!back && settled) verdict.what = What::kCompletedFirst;
   return verdict;
 }
 

@@ -30,11 +30,14 @@ tree::Reassignment rolled_back(const tree::Reassignment& running, const std::str
   return out;
 }
 
-// Something of it was started, ended or joined, and something waits.
-bool half_started(const AcceptedRequest& r) {
-  return !r.waiting.empty() &&
-         count(r.waiting) + r.result.refused_count() + r.result.finished_count(outcome::kWithdrawn) <
-             static_cast<std::size_t>(r.result.partitions);
+// Something of it was started, and something waits. What was superseded, or had changed before its turn, never was.
+bool half_started(const std::string& name, const AcceptedRequest& r, const decide::ControllerModel& model) {
+  if (r.waiting.empty()) return false;
+  if (!r.result.joined.empty()) return true;
+  for (const auto ended : {outcome::kCompleted, outcome::kRestored, outcome::kCompletedFirst})
+    if (r.result.finished_count(ended) > 0) return true;
+  return std::any_of(model.in_flight.begin(), model.in_flight.end(),
+                     [&](const auto& e) { return e.second.data.request == name; });
 }
 
 }  // namespace
@@ -74,19 +77,21 @@ Status CancelExecutor::open_record(const std::string& name) {
   result.czxid = tree::hex(c_.model.lock->czxid);
   result.ctime = c_.model.lock->ctime;
   result.received = rfc3339(c_.clock.now().wall);
-  const auto affect = [&](const TopicPartition& tp, const ReplicaList& originals, std::size_t top) {
+  const auto affect = [&](const TopicPartition& tp, const ReplicaList& originals, std::size_t top, bool decided) {
     ++result.partitions;
     record.originals.originals[tp.topic][tp.partition] = originals;
-    if (!decide::may_roll_back(tp, originals, top, *c_.view))
+    if (!decided && !decide::may_roll_back(tp, originals, top, *c_.view))
       insert(result.refused[std::string(kNoOriginalInSync)], tp);
   };
-  for (const auto& [tp, episode] : c_.model.in_flight)
-    if (!episode.data.ended && !episode.data.rolling_back())
-      affect(tp, episode.data.originals, static_cast<std::size_t>(episode.data.top));
+  for (const auto& [tp, episode] : c_.model.in_flight) {
+    const bool decided = episode.data.cancel == name;  // under a record of this lock that had to be made anew
+    if (!episode.data.ended && (decided || !episode.data.rolling_back()))
+      affect(tp, episode.data.originals, static_cast<std::size_t>(episode.data.top), decided);
+  }
   for (const auto& [tp, row] : c_.view->after) {
     if (c_.model.in_flight.contains(tp) || row.origin().empty()) continue;
     insert(result.foreign, tp);
-    affect(tp, row.origin(), row.origin().size());
+    affect(tp, row.origin(), row.origin().size(), false);
   }
   result.done = result.refused_count() == static_cast<std::size_t>(result.partitions);
 
@@ -96,14 +101,27 @@ Status CancelExecutor::open_record(const std::string& name) {
        ZkCreate{tree::originals(name), tree::encode_originals(record.originals), ZkMode::kPersistent,
                 ZkAcl::kCreatorAllWorldRead}});
   if (!written) {
-    if (written.error().op_index == 0) c_.lock_seen = true;  // the lock has changed: read it again
-    return tl::unexpected(written.error());
+    const Error& error = written.error();
+    if (error.op_index == 0) c_.lock_seen = true;  // the lock has changed: read it again
+    // A record of this lock that could not be read when it was loaded: it can only be made anew.
+    if (error.op_index == 1 && error.code == ErrorCode::kAlreadyExists) return remove_unreadable(name);
+    return tl::unexpected(error);
   }
   log::info("roll back decided", {{"result", name},
                                   {"partitions", result.partitions},
                                   {"refused", result.refused_count()},
                                   {"foreign", count(result.foreign)}});
   c_.model.cancels.emplace(name, std::move(record));
+  c_.moved = true;
+  return {};
+}
+
+Status CancelExecutor::remove_unreadable(const std::string& name) {
+  log::warn("the result of this lock cannot be read and is made anew", {{"result", name}});
+  auto removed = c_.write({ZkDelete{tree::originals(name)}, ZkDelete{tree::result(name)}});
+  if (!removed && removed.error().op_index == 0 && removed.error().code == ErrorCode::kNotFound)
+    removed = c_.write({ZkDelete{tree::result(name)}});
+  if (!removed) return tl::unexpected(removed.error());
   c_.moved = true;
   return {};
 }
@@ -155,7 +173,7 @@ Status CancelExecutor::mark_episodes(const std::string& name) {
 Status CancelExecutor::withdraw_rest() {
   std::vector<std::string> names;
   for (const auto& [name, request] : c_.model.requests)
-    if (half_started(request)) names.push_back(name);
+    if (half_started(name, request, c_.model)) names.push_back(name);
   for (const std::string& name : names) {
     TreeChange change(c_.model);
     const Assignments waiting = c_.model.requests.at(name).waiting;
@@ -245,6 +263,7 @@ Status CancelExecutor::step() {
   if (c_.model.lock) {
     if (!c_.model.cancels.contains(present)) {
       if (auto opened = open_record(present); !opened) return opened;
+      if (!c_.model.cancels.contains(present)) return {};  // made anew in the next step
     } else if (auto added = add_late_foreign(present); !added) {
       return added;
     }

@@ -25,6 +25,7 @@ class CancelExecutor {
 
  private:
   Status open_record(const std::string& name);
+  Status remove_unreadable(const std::string& name);
   Status add_late_foreign(const std::string& name);
   Status mark_episodes(const std::string& name);
   Status withdraw_rest();

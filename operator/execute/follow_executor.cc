@@ -159,7 +159,7 @@ void FollowExecutor::take_answer(const TopicPartition& tp, const AlterAnswer& an
     episode.answered = now.mono;
     episode.last_error.reset();
     episode.refusals = 0;
-    if (null) episode.null_answered = true;
+    if (episode.data.rolling_back()) (null ? episode.null_answered : episode.originals_answered) = true;
     return;
   }
   const bool nothing_runs = null && answer.code == kafka_error::kNoReassignmentInProgress;
@@ -202,6 +202,7 @@ Status FollowExecutor::call_roll_backs() {
       wanted.erase(wanted.begin());
       const auto at = c_.model.in_flight.find(tp);
       if (at == c_.model.in_flight.end() || !at->second.data.rolling_back() || c_.uncertain(tp)) continue;
+      if (const auto* row = c_.view->running(tp); null && row != nullptr) at->second.null_leaves = row->origin();
       request.emplace(tp, null ? std::nullopt : std::optional(at->second.data.originals));
     }
     if (request.empty()) continue;

@@ -99,6 +99,8 @@ void FakeKafka::settle() {
   KRO_ASSERT(false && "the fake cluster does not come to rest");
 }
 
+void FakeKafka::freeze_metadata(bool frozen) { frozen_ = frozen ? std::optional(truth()) : std::nullopt; }
+
 KafkaMetadata FakeKafka::truth() const { return cluster_->metadata(std::nullopt); }
 OngoingReassignments FakeKafka::running() const { return cluster_->running(); }
 
@@ -118,7 +120,11 @@ Result<KafkaMetadata> FakeKafka::metadata_from(int client, const std::optional<s
                                                const Deadline& deadline) {
   if (auto ok = begin("Metadata", client, deadline); !ok) return tl::unexpected(ok.error());
   history_.back().answered = true;
-  return cluster_->metadata(topics);
+  KafkaMetadata now = cluster_->metadata(topics);
+  if (frozen_)
+    for (auto& [name, topic] : now.topics)
+      if (const auto old = frozen_->topics.find(name); old != frozen_->topics.end()) topic = old->second;
+  return now;
 }
 
 Result<OngoingReassignments> FakeKafka::list_from(int client, const Deadline& deadline) {

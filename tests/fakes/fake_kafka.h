@@ -77,6 +77,9 @@ class FakeKafka final : public KafkaAdmin {
   void fail_next(int calls) { failing_ = calls; }
   // Every 45 and 46 is answered with this top-level code (31, 41); 0: as usual.
   void refuse_with(std::int16_t code) { refusal_ = code; }
+  // Metadata goes on showing the partitions as they are now, while everything else moves: it lags, as measured on busy
+  // brokers. false: it shows the truth again.
+  void freeze_metadata(bool frozen);
   void set_version(std::string version) { version_ = std::move(version); }
 
   // Time goes on: due late calls are applied, replicas catch up and join, moves end.
@@ -126,6 +129,7 @@ class FakeKafka final : public KafkaAdmin {
                                  const Deadline& deadline);
 
   std::unique_ptr<Cluster> cluster_;
+  std::optional<KafkaMetadata> frozen_;
   std::deque<Fate> fates_;
   std::vector<Pending> pending_;
   std::vector<Call> history_;

@@ -75,6 +75,18 @@ TEST_F(FollowDecider, Completed) {
   EXPECT_EQ(what(), What::kWait) << "listed after";
 }
 
+TEST_F(FollowDecider, ATargetThatWasLeftBehindBeforeNeedsKafkasYes) {
+  view.partition(kTp, {1, 2});
+  e.data.assignment = {1, 2};
+  EXPECT_EQ(what(), What::kSubmit) << "back to the originals: an old list looks the same";
+  e.data.originals = {5, 6};
+  EXPECT_EQ(what(), What::kCompleted);
+  e.data.earlier = {{3, 4}, {1, 2}};
+  EXPECT_EQ(what(), What::kSubmit) << "back to an earlier target";
+  answered(-1s);
+  EXPECT_EQ(what(), What::kCompleted);
+}
+
 TEST_F(FollowDecider, ChangedOutsideNeedsTwoPolls) {
   answered(-1s);
   view.partition(kTp, {1, 5});

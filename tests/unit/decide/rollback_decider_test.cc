@@ -81,12 +81,29 @@ TEST_F(RollbackDecider, NullIsNotSentOnceTheOriginalsHaveDied) {
   EXPECT_EQ(what(), What::kSendNull);
 }
 
-TEST_F(RollbackDecider, RestoredIsTheListOfTheOriginals) {
+TEST_F(RollbackDecider, RestoredIsTheListOfTheOriginalsWhenKafkaItselfProvedTheOrder) {
   view.partition(kTp, {1, 2});
+  EXPECT_EQ(what(), What::kSendNull) << "never asked";
+  null_answered_0();
+  EXPECT_EQ(what(), What::kSendOriginals) << "Metadata may still show the list from before the move";
+  e.null_leaves = {2, 1};
+  EXPECT_EQ(what(), What::kSendOriginals) << "what null left is in another order, whatever Metadata shows";
+  e.null_leaves = {1, 2};
   EXPECT_EQ(what(), What::kRestored);
-  EXPECT_EQ(what(true), What::kWait);
+  null_answered_85();
+  EXPECT_EQ(what(), What::kSendOriginals) << "nothing ran, and nothing says how it ended";
+  e.originals_answered = true;
+  EXPECT_EQ(what(), What::kRestored);
+  EXPECT_EQ(what(true), What::kWait) << "uncertain";
   view.before[kTp] = {{3, 4, 1, 2}, {3, 4}, {1, 2}};
   EXPECT_EQ(what(), What::kWait) << "it ended during this poll";
+}
+
+TEST_F(RollbackDecider, AnotherOrderAfterKafkasYesIsAskedForAgain) {
+  view.partition(kTp, {2, 1});
+  null_answered_0();
+  e.originals_answered = true;
+  EXPECT_EQ(settled(), What::kSendOriginals);
 }
 
 TEST_F(RollbackDecider, PermutationIsMendedWithTheExplicitOriginals) {
@@ -135,8 +152,9 @@ TEST_F(RollbackDecider, PollOlderThanTheAnswerSaysNothing) {
 TEST_F(RollbackDecider, ItsOwnOriginalsOnTheirWayAreNotCancelled) {
   view.moving(kTp, {1, 2}, {1}, {}, {2});
   null_answered_0();
+  e.originals_answered = true;
   EXPECT_EQ(what(), What::kWait);
-  e.answered.reset();
+  e.originals_answered = false;
   EXPECT_EQ(what(), What::kSendNull) << "of whom, nobody knows after a failover";
 }
 
@@ -173,7 +191,12 @@ TEST_F(ForeignRollbackDecider, NullUnderTheSameRule) {
 
 TEST_F(ForeignRollbackDecider, TheOrderIsNotProven) {
   view.partition(kTp, {2, 1});
+  EXPECT_EQ(verdict().what, What::kWait) << "Metadata may lag";
+  state.unlisted = kStart - 5s;
   EXPECT_EQ(verdict().what, What::kRestored);
+  state.unlisted.reset();
+  state.null_answered = true;
+  EXPECT_EQ(verdict().what, What::kRestored) << "Kafka took null";
 }
 
 TEST_F(ForeignRollbackDecider, AnotherListThatStaysIsCompletedFirst) {
