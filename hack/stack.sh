@@ -27,8 +27,8 @@ usage: hack/stack.sh VERB
 
 Starts etcd, a real Kubernetes API server, ZooKeeper and Kafka brokers as
 processes of this machine, on free ports of 127.0.0.1. Nothing needs a container
-engine. Run hack/deps.sh once before. The first `up` builds the parts (about
-10 min), later ones take seconds. Two checkouts may run a stack each.
+engine. The first `up` installs packages (hack/deps.sh) and builds the parts
+(about 10 min), later ones take seconds. Two checkouts may run a stack each.
 
   up [--brokers N] [--with-apps] [--bin DIR] [--no-build]
                   build what is missing, start what does not run, apply crds/.
@@ -208,6 +208,7 @@ verb_up() {
   [[ -z $brokers || $brokers =~ ^[1-9][0-9]?$ ]] || die "--brokers needs a number from 1 to 99."
   [[ -z $bin || -d $bin ]] || die "--bin: there is no folder '$bin'."
   check_platform
+  ! command -v dpkg-query >/dev/null || "$REPO_DIR/hack/deps.sh"
   check_up_tools
   guard
   if [[ -f $STATE_DIR/up ]]; then
@@ -221,7 +222,11 @@ verb_up() {
   brokers=${brokers:-3}
   mkdir -p "$STATE_DIR/log" "$STATE_DIR/data"
   any_alive || forget_taken_ports
-  [[ -z $bin ]] || (cd "$bin" && pwd) >"$STATE_DIR/bin-dir"
+  if [[ -n $bin ]]; then
+    (cd "$bin" && pwd) >"$STATE_DIR/bin-dir"
+  elif [[ -n $build ]]; then
+    rm -f "$STATE_DIR/bin-dir" # what an earlier --bin said
+  fi
 
   ensure_part etcd "[1/6] "
   ensure_part kube-apiserver "[2/6] "

@@ -7,6 +7,7 @@
 #   build      the dev preset: warnings are errors, ASan and UBSan
 #   layers     includes go downwards only; libraries stay in their adapters
 #   format     clang-format finds nothing to change
+#   docs       links, anchors, and a runbook paragraph for every reason
 #   unit       no threads, sockets or clocks
 #   contract   one suite each against fake, faulty fake and the real ZooKeeper, API server and Kafka
 #   crds       the API server accepts and refuses what it should, with the messages that people see
@@ -24,11 +25,11 @@ for argument in "$@"; do
   case $argument in
     --keep) KEEP=true ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
-    build | layers | format | unit | contract | crds | chart | e2e | tsan) STAGES+=("$argument") ;;
+    build | layers | format | docs | unit | contract | crds | chart | e2e | tsan) STAGES+=("$argument") ;;
     *) echo "test: unknown argument '$argument'; see hack/test.sh --help" >&2; exit 2 ;;
   esac
 done
-[ ${#STAGES[@]} -gt 0 ] || STAGES=(build layers format unit contract crds chart e2e)
+[ ${#STAGES[@]} -gt 0 ] || STAGES=(build layers format docs unit contract crds chart e2e)
 
 PASSED=0
 FAILED=0
@@ -113,7 +114,7 @@ need_stack() {
 say "dependencies"
 hack/deps.sh || { count "dependencies" 0 1; finish; }
 
-if wanted build || wanted unit || wanted contract || wanted e2e; then
+if wanted build || wanted unit || wanted contract || wanted chart || wanted e2e; then
   say "build (dev preset)"
   { cmake --preset dev >"$LOGS/configure.log" 2>&1 || { tail -n 30 "$LOGS/configure.log"; false; }; } &&
     cmake --build --preset dev 2>&1 | tee "$LOGS/build.log" |
@@ -127,6 +128,7 @@ fi
 if wanted format; then
   check format bash -c "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror"
 fi
+if wanted docs; then script docs python3 tests/docs/check_links.py; fi
 if wanted unit; then
   for executable in build/dev/bin/unit_*; do gtest "$executable"; done
 fi
@@ -137,7 +139,8 @@ if wanted tsan; then
 fi
 if wanted contract || wanted crds || wanted chart || wanted e2e; then
   say "local stack"
-  need_stack
+  # The tests run the executables of the dev preset: a fault of memory is a failed test.
+  need_stack --no-build --bin "$PWD/build/dev/bin"
 fi
 if wanted contract; then
   export KRO_TEST_REAL_KUBE=1
