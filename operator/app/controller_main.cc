@@ -19,6 +19,7 @@
 #include "app/options.h"
 #include "app/options_version.h"
 #include "execute/controller_loop.h"
+#include "runtime/step_thread.h"
 
 namespace kro {
 namespace {
@@ -114,6 +115,15 @@ int run(const ControllerOptions& flags) {
                         {"listen", flags.listen.text()},
                         {"version", program_version()}});
   std::jthread worker([&](const std::stop_token& stop) { loop.run(stop, *heartbeat); });
+  ReleaseTimer release;
+  release.busy(clock.now().mono);
+  StepThread memory("memory", [&](const std::stop_token&) -> milliseconds {
+    if (release.due(clock.now().mono)) {
+      trim_memory();
+      release_clean_pages();
+    }
+    return ReleaseTimer::kQuiet;
+  });
   signals.wait(lifecycle.stop_token());
   log::info("stopping");
   worker.request_stop();

@@ -222,12 +222,21 @@ class Process {
     std::condition_variable_any wake;
     MonoTime look_at = clock_.now().mono;
     int trims = 0;
+    ReleaseTimer release;
     while (!stop.stop_requested()) {
       ready.set(engine_->listed());
-      if (listed_again_.exchange(false)) trims = 3;  // a listing leaves large free blocks behind
+      if (listed_again_.exchange(false)) {
+        trims = 3;  // a listing leaves large free blocks behind
+        release.busy(clock_.now().mono);
+      }
       if (trims > 0 && engine_->listed()) {
         trim_memory();
         --trims;
+      }
+      if (engine_->listed() && release.due(clock_.now().mono)) {
+        trim_memory();
+        const std::size_t bytes = release_clean_pages();
+        log::debug("gave back pages of code that start-up needed", {{"bytes", bytes}});
       }
       if (clock_.now().mono >= look_at) {
         look_at = clock_.now().mono + kConfigPeriod;
