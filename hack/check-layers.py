@@ -66,7 +66,7 @@ INSTEAD = {
 }
 # The end of the process may be told on stderr.
 IMPURE_ALLOWED = {("base/assert.cc", "I/O")}
-POSIX = re.compile(r"^(unistd|fcntl|poll|netdb|signal|dlfcn|pthread|ifaddrs|malloc|dirent|errno|string|stdio|stdlib|time)\.h$|^(sys|netinet|arpa|net|linux)/")
+POSIX = re.compile(r"^(unistd|fcntl|poll|netdb|signal|dlfcn|link|pthread|ifaddrs|malloc|dirent|errno|string|stdio|stdlib|time)\.h$|^(sys|netinet|arpa|net|linux)/")
 RULES = ["upwards", "sibling-adapter", "third-party", "third-party-header", "unknown-library", "one-file", "then",
          "json-header", "private-header", "gtest", *INSTEAD]
 
