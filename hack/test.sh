@@ -118,7 +118,7 @@ if wanted build || wanted unit || wanted contract || wanted chart || wanted e2e;
   say "build (dev preset)"
   { cmake --preset dev >"$LOGS/configure.log" 2>&1 || { tail -n 30 "$LOGS/configure.log"; false; }; } &&
     cmake --build --preset dev 2>&1 | tee "$LOGS/build.log" |
-    awk '/error|FAILED|warning:/ {print} !/error|FAILED/ && ++n % 25 == 0 {print}'
+    awk '/error:|FAILED|warning:/ || ++n % 25 == 0 {print; fflush()}'
   if [ "${PIPESTATUS[0]}" -eq 0 ]; then count build 1 0; else count build 0 1; finish; fi
 fi
 if wanted layers; then
