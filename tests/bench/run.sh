@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# Measures apply → request znode of the release operator against the bare path, on the running local stack
-# (hack/stack.sh up). Uses chroots and namespaces of its own and removes them. Usage: tests/bench/run.sh [SAMPLES]
+# Measures apply → request znode of the release operator against the bare path, and apply → first status, on the running
+# local stack (hack/stack.sh up). Uses chroots and namespaces of its own and removes them.
+# Usage: tests/bench/run.sh [SAMPLES]
+# Builds build/bench with JOBS jobs; BIN=FOLDER takes the executables from there instead.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/bench
 samples=${1:-200}
 
 eval "$("$root/hack/stack.sh" env)"
-cmake --preset release -S "$root" -B "$build" -DKRO_BENCH=ON >/dev/null
-cmake --build "$build" --target kafka-reassignment-operator bench_apply_to_znode -j"$(nproc)"
+if [[ -z ${BIN:-} ]]; then
+  cmake --preset release -S "$root" -B "$build" -DKRO_BENCH=ON >/dev/null
+  cmake --build "$build" --target kafka-reassignment-operator bench_apply_to_znode -j"${JOBS:-$(nproc)}"
+  BIN=$build/bin
+fi
 
 work=$(mktemp -d)
 connect=${KRO_ZOOKEEPER%%/*}
@@ -41,7 +46,7 @@ clusters:
     allowedTopics: ["*"]
 watchNamespaces: [$id-op]
 YAML
-"$build/bin/kafka-reassignment-operator" --config "$work/operator.yaml" --kubeconfig "$KUBECONFIG" \
+"$BIN/kafka-reassignment-operator" --config "$work/operator.yaml" --kubeconfig "$KUBECONFIG" \
   --listen 127.0.0.1:0 2>"$work/operator.log" &
 operator_pid=$!
 for _ in $(seq 100); do
@@ -49,5 +54,6 @@ for _ in $(seq 100); do
   kill -0 "$operator_pid" || { cat "$work/operator.log" >&2; exit 1; }
   sleep 0.2
 done
-"$build/bin/bench_apply_to_znode" "$KUBECONFIG" "$connect" "/$id-bare" "/$id-op" "$id-bare" "$id-op" bench "$samples"
+printf 'load average %s\n' "$(cut -d' ' -f1-3 /proc/loadavg)"
+"$BIN/bench_apply_to_znode" "$KUBECONFIG" "$connect" "/$id-bare" "/$id-op" "$id-bare" "$id-op" bench "$samples"
 awk '/VmRSS|VmHWM/ {print "  operator " $1 " " $2 " kB"}' "/proc/$operator_pid/status"
