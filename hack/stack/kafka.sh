@@ -2,7 +2,7 @@
 # ZooKeeper and the Kafka brokers, started from their jars.
 
 KAFKA_CHROOT=/kafka
-BROKER_HEAP=256m
+BROKER_HEAP=512m # the most, not the usual: thousands of partitions in a test need it
 BROKER_SESSION_MS=3000
 
 # The archive of loaded classes is valid only for this exact class path.

@@ -49,6 +49,8 @@ class World:
         # All at once: kubectl would ask for each of a thousand by itself.
         harness.kubectl("delete", "--raw", f"/apis/{harness.GROUP}/namespaces/default/kafkareassignments")
         self.tree.ask("delete", "/admin/reassign_cancel")
+        # Small brokers hold a few thousand partitions: what earlier tests left goes.
+        harness.run(harness.STACK, "kafka", "topics", "--delete", "--if-exists", "--topic", "e2e-.*", ok=False)
         harness.wait_for("the operator is ready", self.operator.ready)
 
     def close(self):
