@@ -35,16 +35,16 @@ std::vector<CleanMapping> clean_mappings(std::string_view smaps);
 // Safe: only parts of loaded libraries and of the executable that are mapped without write permission and have not one
 // page that differs from the file (no relocation, RELRO page or breakpoint), so the kernel can restore each page from
 // the file. The loader's lock is held meanwhile, so that no library can be unloaded and its addresses given to others.
-// Costs: some milliseconds on the calling thread, and afterwards a minor fault for each 64 KiB that is used again (a
-// read of the file if the kernel has let go of it in the meantime). Any thread.
+// Costs: up to some milliseconds on the calling thread, and afterwards a minor fault for each 64 KiB that is used again
+// (a read of the file if the kernel has let go of it in the meantime). Any thread.
 std::size_t release_clean_pages();
 
-// When to call release_clean_pages(): some seconds after the last of several listings, and from then on every ten
-// minutes at most, as what ran in between has touched pages again. Not thread safe.
+// When to call release_clean_pages(): some seconds after the last of several listings, and from then on every five
+// minutes, as what ran in between (a watch that is opened again, a request) has touched pages again. Not thread safe.
 class ReleaseTimer {
  public:
   static constexpr seconds kQuiet{5};
-  static constexpr seconds kPeriod{600};
+  static constexpr seconds kPeriod{300};
 
   // Something large was done: the next release is due when it has been quiet, but no sooner than kPeriod after the
   // last one.
