@@ -304,21 +304,6 @@ Status LedgerStore::clean_up(ZkSession& zk, const std::string& uid, const std::v
   return {};
 }
 
-Status LedgerStore::take_back(ZkSession& zk, const std::string& uid, const SentRequest& request,
-                              const Deadline& deadline) {
-  const std::string result = tree::result(request.result_name());
-  std::vector<ZkOp> ops;
-  ops.emplace_back(create(result));
-  ops.emplace_back(ZkDelete{result});
-  ops.emplace_back(ZkDelete{tree::request(request.name), 0});
-  ops.emplace_back(
-      ZkDelete{tree::marker(id_.operator_id, uid, tree::marker_name(request.marker.generation, request.marker.n)),
-               request.marker_version});
-  const auto answer = fenced(zk, std::move(ops), deadline);
-  if (!answer) return tl::unexpected(answer.error());
-  return {};
-}
-
 Status LedgerStore::create_lock(ZkSession& zk, const Deadline& deadline) {
   std::vector<ZkOp> ops;
   ops.emplace_back(create(lock_path()));

@@ -55,9 +55,6 @@ class LedgerStore {
   // Deletes markers with their results; with `root` the resource's node too.
   Status clean_up(ZkSession& zk, const std::string& uid, const std::vector<const decide::SentRequest*>& requests,
                   bool root, const Deadline& deadline);
-  // [check(results/N absent), delete(request), delete(marker)]: a request that nobody accepted yet. kAlreadyExists:
-  // it was accepted, use withdraw or cancel.
-  Status take_back(ZkSession& zk, const std::string& uid, const decide::SentRequest& request, const Deadline& deadline);
   // [check(root), create, set]: version 1, which tells ours from a person's.
   Status create_lock(ZkSession& zk, const Deadline& deadline);
   Status delete_lock(ZkSession& zk, const Deadline& deadline);
