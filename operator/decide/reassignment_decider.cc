@@ -287,6 +287,24 @@ class Decider {
     return v;
   }
 
+  [[nodiscard]] bool held_by(std::string_view holding) const {
+    return std::any_of(seen_.requests.begin(), seen_.requests.end(), [&](const SentRequest& sent) {
+      return sent.result && !sent.result->done && sent.result->holding == holding;
+    });
+  }
+
+  // No reason of its own: nobody has to do anything. What runs may be counted nowhere in the tally, where the newest
+  // target of a partition is what counts.
+  Verdict drop_set(std::string_view phase) {
+    const bool moving = std::any_of(seen_.requests.begin(), seen_.requests.end(), [](const SentRequest& sent) {
+      return sent.result && !sent.result->done && sent.result->in_flight() > 0;
+    });
+    return under_way(moving ? api::phase::kRunning : phase, moving ? Reason::kMoving : Reason::kRequested,
+                     std::to_string(tally_.in_flight) + " partition(s) in flight, " + std::to_string(tally_.waiting) +
+                         " wait: the new target of these partitions would drop a replica that must stay; it starts "
+                         "as soon as the running reassignment has ended; wait");
+  }
+
   Verdict running() {
     const bool cancelling = tally_.started() && tally_.unsettled() > 0 && (seen_.tree.lock || tally_.cancelled() > 0);
     const std::string_view phase = cancelling         ? api::phase::kCancelling
@@ -312,6 +330,7 @@ class Decider {
                            " because another client moves" + example("PartitionsBusy") +
                            "; asked again when they are free (conflictPolicy: Replace does not wait)");
     }
+    if (tally_.waiting > 0 && held_by("DropSet")) return drop_set(phase);
     if (tally_.in_flight == 0 && tally_.waiting > 0) {
       for (const SentRequest& sent : seen_.requests)
         if (sent.result && !sent.result->done && !sent.result->holding.empty())

@@ -378,5 +378,39 @@ TEST(Sequence, OrderIsByWrapAround) {
   EXPECT_FALSE(tree::sequence_before(-2147483648, 2147483647));
 }
 
+TEST_F(ReassignmentDecider, TargetThatWouldDropAReplicaWaitsForTheRunningMoveAndNeedsNobody) {
+  SentRequest& running = sent();
+  result(running);  // both in flight
+  cr_.meta.generation = 2;
+  cr_.spec.assignments["orders"][1] = {3, 1};
+  SentRequest& edited = sent(2);
+  auto only = std::make_shared<tree::Request>(*edited.request);
+  only->assignments = {{"orders", {{1, {3, 1}}}}};
+  edited.request = only;
+  tree::RequestResult& waits = result(edited);
+  waits.waiting = 1;
+  waits.holding = "DropSet";
+  const auto plan = decide();
+  EXPECT_EQ(plan.status->phase, "Running");
+  EXPECT_EQ(condition(plan, "Ready"), "False/Moving");
+  EXPECT_EQ(condition(plan, "Stalled"), "False/NotStalled");
+  EXPECT_NE(plan.status->summary.find("1 wait: the new target of these partitions would drop a replica that must stay; "
+                                      "it starts as soon as the running reassignment has ended"),
+            std::string::npos)
+      << plan.status->summary;
+}
+
+TEST_F(ReassignmentDecider, DropSetOfAnothersMoveIsRequested) {
+  tree::RequestResult& waits = result(sent());
+  waits.waiting = 2;
+  waits.holding = "DropSet";
+  const auto plan = decide();
+  EXPECT_EQ(plan.status->phase, "Pending");
+  EXPECT_EQ(condition(plan, "Ready"), "False/Requested");
+  EXPECT_NE(plan.status->summary.find("would drop a replica that must stay"), std::string::npos);
+  waits.holding = "ClusterUnhealthy";
+  EXPECT_EQ(condition(decide(), "Ready"), "False/ClusterUnhealthy");
+}
+
 }  // namespace
 }  // namespace kro::decide
