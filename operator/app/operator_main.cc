@@ -155,7 +155,8 @@ class Process {
         config_(std::move(config)),
         file_(options_.config_file, std::move(config_text)),
         own_namespace_(options_.lease_namespace.empty() ? connection.default_namespace : options_.lease_namespace),
-        metrics_({false, std::string(program_version()), std::string(program_revision()), "", report_process}),
+        metrics_({false, std::string(program_version()), std::string(program_revision()), "",
+                  [this](Metrics& to) { report(to); }}),
         kube_(make_kube_client(
             std::move(connection),
             [this](std::string_view method, std::string_view code, std::string_view host) {
@@ -175,6 +176,7 @@ class Process {
                           {"revision", program_revision()},
                           {"operator_id", config_.operator_id},
                           {"port", (*server)->port()}});
+    metrics_.set("kafka_reassignment_config_last_reload_successful", {}, 1);
     owner_ = namespace_uid(*kube_, clock_, own_namespace_);
     statuses_ = std::make_unique<StatusWriter>(*kube_, clock_);
     events_ =
@@ -207,9 +209,17 @@ class Process {
             }};
   }
 
+  // At the head of every scrape, on a thread of the ops server: a worker that hangs shows.
+  void report(Metrics& to) {
+    report_process(to);
+    reassignment_work_.report();
+    cancel_work_.report();
+  }
+
   void start_engine() {
     engine_ = std::make_unique<OperatorEngine>(
-        config_, OperatorParts{*kube_, *zookeeper_, clock_, metrics_, lifecycle_, *statuses_, *events_,
+        config_, OperatorParts{*kube_, *zookeeper_, clock_, metrics_, reassignment_work_, cancel_work_, lifecycle_,
+                               *statuses_, *events_,
                                [this] {
                                  if (election_) election_->deposed();
                                },
@@ -277,6 +287,8 @@ class Process {
   std::string owner_;
   SystemClock clock_;
   PrometheusMetrics metrics_;
+  WorkFigures reassignment_work_{metrics_, clock_, "kafkareassignment"};
+  WorkFigures cancel_work_{metrics_, clock_, "kafkareassignmentcancel"};
   Lifecycle lifecycle_{clock_};
   std::unique_ptr<KubeApi> kube_;
   std::unique_ptr<ZkConnector> zookeeper_;

@@ -66,6 +66,8 @@ OperatorEngine::OperatorEngine(const OperatorConfig& config, OperatorParts parts
     : config_(config), parts_(std::move(parts)) {
   start_worker("", nullptr);
   for (const ClusterConfig& cluster : config_.clusters) start_worker(cluster.name, &cluster);
+  parts_.reassignment_work.set_workers(static_cast<int>(workers_.size()));
+  parts_.cancel_work.set_workers(static_cast<int>(workers_.size()));
   const std::vector<std::string> everywhere = {""};
   const auto& namespaces = config_.watch_namespaces.empty() ? everywhere : config_.watch_namespaces;
   unlisted_->store(static_cast<int>(2 * namespaces.size()));
@@ -88,6 +90,8 @@ void OperatorEngine::start_worker(const std::string& name, const ClusterConfig* 
       parts_.kube,
       parts_.clock,
       parts_.metrics,
+      parts_.reassignment_work,
+      parts_.cancel_work,
       [this](const std::string& key, StatusWrite write) { parts_.statuses.submit(key, std::move(write)); },
       [this](const EventNote& note) { parts_.events.record(note); },
       parts_.on_deposed,

@@ -17,6 +17,7 @@
 #include "runtime/lifecycle.h"
 #include "runtime/reflector.h"
 #include "runtime/status_writer.h"
+#include "runtime/work_figures.h"
 
 namespace kro {
 
@@ -26,6 +27,8 @@ struct OperatorParts {
   ZkConnector& zookeeper;
   const Clock& clock;
   PrometheusMetrics& metrics;
+  WorkFigures& reassignment_work;
+  WorkFigures& cancel_work;
   Lifecycle& lifecycle;
   StatusWriter& statuses;
   EventRecorder& events;

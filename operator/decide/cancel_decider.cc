@@ -27,7 +27,8 @@ class Decider {
 
   CancelPlan run() {
     if (seen_.cr.meta.deleting) return deleting();
-    if (const auto refusal = refuse(seen_.cr, policy_); refusal && !seen_.cr.meta.has_finalizer()) {
+    const auto refusal = refuse(seen_.cr, policy_);
+    if (refusal && !seen_.cr.meta.has_finalizer()) {
       Verdict v = ended_badly(refusal->liftable ? api::phase::kPending : api::phase::kFailed, refusal->reason,
                               refusal->message);
       if (refusal->liftable) v.succeeded.reset();
@@ -36,6 +37,7 @@ class Decider {
       v.accepted_message = refusal->message;
       return say(v);
     }
+    if (refusal && !policy_.cluster_known) return cluster_left(*refusal);
     // The finalizer needs no tree: it may be set while ZooKeeper is away, and the lock follows when it is back.
     if (seen_.tree.health == TreeHealth::kStarting) return {};
     if (seen_.tree.health == TreeHealth::kUnreachable)
@@ -55,8 +57,8 @@ class Decider {
   CancelPlan deleting() {
     CancelPlan plan;
     if (!seen_.cr.meta.has_finalizer()) return plan;
-    if (!policy_.cluster_known) {  // nothing can be read or removed any more
-      plan.write = RemoveFinalizer{};
+    if (!policy_.cluster_known) {  // nothing can be read or removed any more, and the object must not hang for ever
+      plan.write = RemoveFinalizer{lock_left()};
       return plan;
     }
     if (seen_.tree.health == TreeHealth::kUnreachable)
@@ -69,6 +71,27 @@ class Decider {
     else
       plan.write = RemoveFinalizer{};
     return plan;
+  }
+
+  // The object had a lock made, and its cluster is not configured any more.
+  [[nodiscard]] std::string lock_left() const {
+    const auto& lock = seen_.cr.status.lock;
+    if (lock && lock->owner != policy_.operator_id) return {};
+    return "cluster " + seen_.cr.spec.cluster + " is not in the operator's configuration any more: the cancel lock " +
+           (lock ? "of this object (czxid " + lock->czxid + ") still stands" : std::string("may still stand")) +
+           " in its ZooKeeper, and nothing starts there; configure the cluster again (a lock that no "
+           "KafkaReassignmentCancel stands for is removed then), or delete the znode " +
+           std::string(tree::kLock) + " by hand if it names operator " + policy_.operator_id;
+  }
+
+  CancelPlan cluster_left(const Refusal& refusal) {
+    const std::string left = lock_left();
+    Verdict v = ended_badly(known_phase(), refusal.reason, left.empty() ? refusal.message : left);
+    v.succeeded.reset();
+    v.accepted = Truth::kFalse;
+    v.accepted_reason = refusal.reason;
+    v.accepted_message = refusal.message;
+    return say(v);
   }
 
   CancelPlan foreign() {

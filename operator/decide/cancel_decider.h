@@ -16,7 +16,9 @@ struct CancelObservation {
 };
 
 struct AddFinalizer {};
-struct RemoveFinalizer {};
+struct RemoveFinalizer {
+  std::string lock_left;  // what to tell of a lock that may still stand and is out of reach; empty: nothing does
+};
 struct CreateLock {};
 struct DeleteLock {};  // version 1 only, after our own id was read in it
 using CancelWrite = std::variant<std::monostate, AddFinalizer, RemoveFinalizer, CreateLock, DeleteLock>;
@@ -34,8 +36,8 @@ struct CancelPlan {
 //
 // Races: cancelled before anything is picked up, in flight, or after completion is the controller's to tell apart: its
 // result for this lock says what became of each partition. A lock that somebody removes while this object exists is
-// made again; a lock of somebody else is waited for and never touched. Only a lock that is gone, or is not ours, lets
-// the finalizer go.
+// made again; a lock of somebody else is waited for and never touched. Only a lock that is gone, is not ours, or is out
+// of reach because its cluster left the configuration, lets the finalizer go; the last is told.
 CancelPlan decide_cancel(const CancelObservation& seen, const Policy& policy, WallTime now);
 
 // A lock of ours that no object stands for any more (an operator died between the two, or the objects were forced

@@ -121,6 +121,8 @@ class ZkSession {
   virtual Status sync(const Deadline& deadline) = 0;
   // Ends the session (its ephemeral nodes go at once). Idempotent; pending calls fail with kCancelled.
   virtual void close() = 0;
+  // Bytes of the paths with an armed watch, which a reconnect sends in one packet; 0 where nobody counts.
+  [[nodiscard]] virtual std::size_t watched_path_bytes() const { return 0; }
 };
 
 struct ZkAuth {

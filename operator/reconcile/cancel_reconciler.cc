@@ -21,8 +21,12 @@ void CancelReconciler::seen(std::unique_ptr<api::KafkaReassignmentCancel> cr, No
   const bool same_spec = !fresh && cr->meta.generation == a.cr.meta.generation &&
                          cr->meta.deleting == a.cr.meta.deleting && cr->meta.finalizers == a.cr.meta.finalizers;
   a.cr = std::move(*cr);
-  a.status.refreshed(now.mono);
-  if (!(ours && same_spec)) dirty_ = true;
+  // Another operator may well know the cluster that we do not: two that disagree must not write in turns.
+  if (same_spec && !ours && !context_.policy.cluster_known)
+    a.status.yield(now.mono);
+  else
+    a.status.refreshed(now.mono);
+  if (!(ours && same_spec)) look_at_all();
 }
 
 void CancelReconciler::removed(const std::string& uid) {
@@ -30,12 +34,13 @@ void CancelReconciler::removed(const std::string& uid) {
   if (it == active_.end()) return;
   context_.deps.metrics.set_resource(key_of(Kind::kCancel, it->second->cr.meta), {});
   active_.erase(it);
-  dirty_ = true;
+  marked_.forget(uid);
+  look_at_all();
 }
 
 void CancelReconciler::end_list(const std::string& ns) {
   rounds_.end(ns);
-  dirty_ = true;
+  look_at_all();
   std::vector<std::string> dead;
   for (const auto& [uid, a] : active_)
     if (rounds_.missed(ns, a->cr.meta.ns, a->round)) dead.push_back(uid);
@@ -67,11 +72,12 @@ bool CancelReconciler::work_pass(Now now, std::int64_t withdrawn) {
   next_due_ = MonoTime::max();
   if (!context_.leading) {
     dirty_ = false;
+    marked_.clear();
     return true;
   }
   if (wake_ <= now.mono) {
     wake_ = MonoTime::max();
-    dirty_ = true;
+    look_at_all();
   }
   if (dirty_) {
     dirty_ = false;
@@ -86,16 +92,38 @@ bool CancelReconciler::work_pass(Now now, std::int64_t withdrawn) {
   return true;
 }
 
+void CancelReconciler::look_at_all() {
+  dirty_ = true;
+  for (const auto& [uid, a] : active_) marked_.mark(uid);
+}
+
 bool CancelReconciler::work_on(Active& a, Now now, std::int64_t withdrawn) {
+  const std::string uid = a.cr.meta.uid;
+  WorkFigures::Reconcile look(context_.deps.cancel_work, marked_.waited(uid, now.mono));
+  marked_.done(uid);  // marked again by whatever makes another look necessary
+  outcome_ = WorkFigures::Outcome::kRequeue;
+  const bool go_on = look_at(a, now, withdrawn);
+  look.ended(outcome_);
+  return go_on;
+}
+
+void CancelReconciler::failed(const Error& error) {
+  outcome_ = error.retry == Retry::kPermanent ? WorkFigures::Outcome::kTerminalError : WorkFigures::Outcome::kError;
+  context_.deps.cancel_work.retried();
+}
+
+bool CancelReconciler::look_at(Active& a, Now now, std::int64_t withdrawn) {
   const decide::CancelObservation seen{a.cr, context_.tree.view(), holders(&a), withdrawn};
   auto plan = decide::decide_cancel(seen, context_.policy, now.wall);
   if (!std::holds_alternative<std::monostate>(plan.write)) {
     if (a.finalizer_retry > now.mono) {
       wake(a.finalizer_retry);
+      outcome_ = WorkFigures::Outcome::kRequeueAfter;
       return true;
     }
     return act(a, plan.write, now);
   }
+  outcome_ = plan.look_again ? WorkFigures::Outcome::kRequeueAfter : WorkFigures::Outcome::kSuccess;
   if (plan.look_again) wake(now.mono + std::max<milliseconds>(*plan.look_again - now.wall, 1ms));
   if (!plan.status) return true;
   a.wanted = std::move(*plan.status);
@@ -114,24 +142,31 @@ bool CancelReconciler::work_on(Active& a, Now now, std::int64_t withdrawn) {
 }
 
 bool CancelReconciler::act(Active& a, const decide::CancelWrite& write, Now now) {
-  dirty_ = true;  // observe again, whatever comes of it
+  look_at_all();  // observe again, whatever comes of it
   if (std::holds_alternative<decide::AddFinalizer>(write)) {
     put_finalizer(a, true, now);
     return true;
   }
-  if (std::holds_alternative<decide::RemoveFinalizer>(write)) {
-    put_finalizer(a, false, now);
+  if (const auto* release = std::get_if<decide::RemoveFinalizer>(&write)) {
+    if (!put_finalizer(a, false, now) || release->lock_left.empty()) return true;
+    log::warn("a lock is left behind",
+              {{"resource", key_of(Kind::kCancel, a.cr.meta)}, {"message", release->lock_left}});
+    context_.tell(Kind::kCancel, a.cr.meta, {{true, "LockLeft", release->lock_left}});
     return true;
   }
   if (!context_.usable_now()) {
     dirty_ = false;
+    marked_.clear();
     return true;
   }
   const bool create = std::holds_alternative<decide::CreateLock>(write);
   const auto done = create ? context_.ledger.create_lock(*context_.zk, context_.deadline())
                            : context_.ledger.delete_lock(*context_.zk, context_.deadline());
   context_.tree.on_event({ZkEvent::Type::kChanged, std::string(tree::kLock), ZkState::kConnected});
-  if (!done) return context_.usable(done.error());
+  if (!done) {
+    failed(done.error());
+    return context_.usable(done.error());
+  }
   log::warn(create ? "lock created: nothing starts on this cluster" : "lock removed",
             {{"kafka_cluster", context_.cluster}, {"resource", key_of(Kind::kCancel, a.cr.meta)}});
   context_.tell(Kind::kCancel, a.cr.meta,
@@ -141,21 +176,23 @@ bool CancelReconciler::act(Active& a, const decide::CancelWrite& write, Now now)
   return true;
 }
 
-void CancelReconciler::put_finalizer(Active& a, bool with_ours, Now now) {
+bool CancelReconciler::put_finalizer(Active& a, bool with_ours, Now now) {
   const auto answer = context_.deps.kube.put_finalizers(
       resource_of(Kind::kCancel), {a.cr.meta.ns, a.cr.meta.name}, a.cr.meta.resource_version,
       api::encode_finalizers(a.cr.meta, with_ours), context_.deadline());
   if (!answer) {
     // The watch brings what is newer; an answer that was lost shows there too.
     a.finalizer_retry = now.mono + 1s;
+    failed(answer.error());
     if (answer.error().code != ErrorCode::kVersion && answer.error().code != ErrorCode::kNotFound)
       log::warn("a finalizer could not be written",
                 {{"resource", key_of(Kind::kCancel, a.cr.meta)}, {"error", answer.error().text()}});
-    return;
+    return false;
   }
   a.cr.meta.resource_version = answer->resource_version;
   std::erase(a.cr.meta.finalizers, std::string(api::kFinalizer));
   if (with_ours) a.cr.meta.finalizers.emplace_back(api::kFinalizer);
+  return true;
 }
 
 bool CancelReconciler::drop_orphaned_lock() {
@@ -172,7 +209,7 @@ bool CancelReconciler::drop_orphaned_lock() {
             {{"kafka_cluster", context_.cluster}});
   const auto done = context_.ledger.delete_lock(*context_.zk, context_.deadline());
   context_.tree.on_event({ZkEvent::Type::kChanged, std::string(tree::kLock), ZkState::kConnected});
-  dirty_ = true;
+  look_at_all();
   return done.has_value() || context_.usable(done.error());
 }
 

@@ -13,6 +13,7 @@
 #include "reconcile/tree_store.h"
 #include "runtime/event_recorder_queue.h"
 #include "runtime/status_writer_queue.h"
+#include "runtime/work_figures.h"
 
 namespace kro::reconcile {
 
@@ -21,6 +22,8 @@ struct ClusterDeps {
   KubeApi& kube;
   const Clock& clock;
   Metrics& metrics;
+  WorkFigures& reassignment_work;
+  WorkFigures& cancel_work;
   std::function<void(const std::string& key, StatusWrite write)> write_status;
   std::function<void(const EventNote& note)> record;
   std::function<void()> on_deposed;  // the Lease is to be given up

@@ -233,7 +233,8 @@ bool ClusterReconciler::rounds() {
     if (!reassignments_.read_pass(now)) return false;
     if (!reassignments_.work_pass(now)) return false;
     if (!context_.usable_now()) return true;
-    if (!reassignments_.has_work() && !cancels_.has_work() && !context_.tree.dirty()) return true;
+    if (!reassignments_.has_work(context_.deps.clock.now()) && !cancels_.has_work() && !context_.tree.dirty())
+      return true;
     take_inbox(context_.deps.clock.now());
   }
   return true;
@@ -268,6 +269,8 @@ void ClusterReconciler::show(Now) {
   const MetricLabels cluster = {{"kafka_cluster", context_.cluster}};
   const bool connected = session_ && session_->state() == ZkState::kConnected;
   metrics.set("kafka_reassignment_zk_connected", cluster, connected ? 1 : 0);
+  metrics.set("kafka_reassignment_zk_watched_path_bytes", cluster,
+              session_ ? static_cast<double>(session_->watched_path_bytes()) : 0);
   if (!context_.writing) return;
   metrics.set("kafka_reassignment_controller_present", cluster, view.controller ? 1 : 0);
   metrics.set("kafka_reassignment_requests_pending", cluster,
@@ -296,7 +299,7 @@ MonoTime ClusterReconciler::step(const std::stop_token& stop) {
   show(now);
   MonoTime next = now.mono + 1s;
   if (good) next = std::min({next, reassignments_.next_due(), cancels_.next_due()});
-  if (good && connected && (reassignments_.has_work() || cancels_.has_work())) next = now.mono;
+  if (good && connected && (reassignments_.has_work(now) || cancels_.has_work())) next = now.mono;
   if (!good) next = now.mono + 200ms;
   if (!session_ && connector_ != nullptr) next = std::min(next, std::max(open_at_, now.mono + 10ms));
   return next;

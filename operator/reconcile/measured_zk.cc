@@ -55,6 +55,7 @@ class MeasuredZk final : public ZkSession {
     return timed("get", [&] { return inner_->sync(deadline); });
   }
   void close() override { inner_->close(); }
+  [[nodiscard]] std::size_t watched_path_bytes() const override { return inner_->watched_path_bytes(); }
 
  private:
   std::unique_ptr<ZkSession> inner_;

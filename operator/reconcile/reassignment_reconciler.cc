@@ -113,7 +113,7 @@ void ReassignmentReconciler::forget(const std::string& uid) {
   }
   context_.deps.metrics.set_resource(key_of(Kind::kReassignment, it->second->cr.meta), {});
   active_.erase(it);
-  dirty_.erase(uid);
+  dirty_.forget(uid);
   doubtful_.erase(uid);
   unread_.erase(uid);
 }
@@ -182,7 +182,7 @@ void ReassignmentReconciler::zk_event(const ZkEvent& event) {
 }
 
 void ReassignmentReconciler::look_at_all() {
-  for (const auto& [uid, a] : active_) dirty_.insert(uid);
+  for (const auto& [uid, a] : active_) mark(uid);
 }
 
 void ReassignmentReconciler::forget_tree() {
@@ -203,7 +203,7 @@ void ReassignmentReconciler::forget_tree() {
     a->told = decide::told_by(a->cr.status);
     a->ledger_read = context_.writing && !context_.ledger.uids().contains(uid);
     if (context_.writing && !a->ledger_read) doubtful_.insert(uid);
-    dirty_.insert(uid);
+    mark(uid);
   }
 }
 
@@ -211,27 +211,32 @@ decide::ReassignmentObservation ReassignmentReconciler::observe(const Active& a)
   return {a.cr, a.requests, a.dry_runs, context_.tree.view(), a.gone, a.ledger_read, a.ask_again};
 }
 
+// A failure of the connection is everybody's, any other is this key's own: it waits alone.
+bool ReassignmentReconciler::failed(const std::string& uid, const Error& error, Now now) {
+  outcome_ = error.retry == Retry::kPermanent ? WorkFigures::Outcome::kTerminalError : WorkFigures::Outcome::kError;
+  if (!context_.usable(error)) return false;
+  dirty_.failed(uid, now.mono);
+  return true;
+}
+
 // What was written may or may not be there: read before the next write.
-bool ReassignmentReconciler::doubt(const std::string& uid, const Error& error) {
+bool ReassignmentReconciler::doubt(const std::string& uid, const Error& error, Now now) {
   if (const auto it = active_.find(uid); it != active_.end()) it->second->ledger_read = false;
   doubtful_.insert(uid);
   look_first_ = true;
-  count_reconcile(false);
-  constexpr int kMostInARow = 20;  // then somebody else keeps changing what we rely on: let it settle
-  return context_.usable(error) && ++conflicts_ % kMostInARow != 0;
+  return failed(uid, error, now);
 }
 
-void ReassignmentReconciler::count_reconcile(bool good) {
-  context_.deps.metrics.add("controller_runtime_reconcile_total",
-                            {{"controller", "kafkareassignment"}, {"result", good ? "success" : "error"}});
-  if (!good)
-    context_.deps.metrics.add("controller_runtime_reconcile_errors_total", {{"controller", "kafkareassignment"}});
+bool ReassignmentReconciler::has_work(Now now) const {
+  return !unread_.empty() || dirty_.any_due(now.mono) ||
+         std::any_of(doubtful_.begin(), doubtful_.end(),
+                     [&](const std::string& uid) { return !dirty_.paused(uid, now.mono); });
 }
 
 bool ReassignmentReconciler::send_pass(Now now, std::size_t most) {
   if (!context_.usable_now()) return true;
   // Whatever is marked while we write is taken by the next pass.
-  const std::vector<std::string> work(dirty_.begin(), dirty_.end());
+  const std::vector<std::string> work = dirty_.due(now.mono);
   std::size_t writes = 0;
   for (const std::string& uid : work) {
     const auto it = active_.find(uid);
@@ -247,25 +252,36 @@ bool ReassignmentReconciler::work_pass(Now now) {
   next_due_ = MonoTime::max();
   timers(now);
   if (!context_.leading) dirty_.clear();
-  const std::vector<std::string> work(dirty_.begin(), dirty_.end());
+  const std::vector<std::string> work = dirty_.due(now.mono);
   for (const std::string& uid : work) {
     if (!work_on(uid, now)) return false;
     if (std::exchange(look_first_, false)) break;
   }
   tell_waiting(now);
+  want(dirty_.next_due(now.mono));
   return true;
 }
 
 bool ReassignmentReconciler::work_on(const std::string& uid, Now now) {
   const auto it = active_.find(uid);
   if (it == active_.end()) {
-    dirty_.erase(uid);
+    dirty_.forget(uid);
     return true;
   }
-  Active& a = *it->second;
+  WorkFigures::Reconcile look(context_.deps.reassignment_work, dirty_.waited(uid, now.mono));
+  outcome_ = WorkFigures::Outcome::kRequeue;
+  const bool go_on = look_at(uid, *it->second, now);
+  look.ended(outcome_);
+  if (outcome_ == WorkFigures::Outcome::kSuccess || outcome_ == WorkFigures::Outcome::kRequeueAfter)
+    dirty_.succeeded(uid);
+  dirty_.again(uid);  // unless the look took the mark away
+  return go_on;
+}
+
+bool ReassignmentReconciler::look_at(const std::string& uid, Active& a, Now now) {
   if (!a.gone && a.cr.finished()) return finish(uid, a);
   if (a.gone && !a.ledger_read) {
-    dirty_.erase(uid);  // marked again when it was read
+    dirty_.done(uid);  // marked again when it was read
     return true;
   }
   if (a.dry_runs_of != a.cr.meta.generation) {
@@ -274,9 +290,9 @@ bool ReassignmentReconciler::work_on(const std::string& uid, Now now) {
   }
   auto plan = decide::decide_reassignment(observe(a), context_.policy, now.wall);
   if (std::holds_alternative<std::monostate>(plan.write)) {
-    dirty_.erase(uid);
+    dirty_.done(uid);
+    outcome_ = plan.look_again ? WorkFigures::Outcome::kRequeueAfter : WorkFigures::Outcome::kSuccess;
     if (!a.gone) decided(uid, a, std::move(plan), now);
-    count_reconcile(true);
     return true;
   }
   if (!context_.usable_now()) return true;  // stays marked until the tree is back
@@ -287,14 +303,15 @@ bool ReassignmentReconciler::finish(const std::string& uid, Active& a) {
   const bool answered = std::all_of(a.dry_runs.begin(), a.dry_runs.end(),
                                     [](const decide::DryRun& run) { return run.result.has_value(); });
   if (!a.dry_runs.empty() && answered && context_.usable_now()) return drop_dry_runs(uid, a);
-  dirty_.erase(uid);
+  dirty_.done(uid);
+  outcome_ = WorkFigures::Outcome::kSuccess;
   if (a.dry_runs.empty() || !context_.writing) retire(uid);
   return true;
 }
 
 bool ReassignmentReconciler::act(const std::string& uid, Active& a, const decide::TreeWrite& write, Now now) {
   if (const auto* request = std::get_if<decide::SendRequest>(&write)) return send(uid, a, *request, now);
-  if (const auto* cleaning = std::get_if<decide::CleanUp>(&write)) return clean(uid, a, *cleaning);
+  if (const auto* cleaning = std::get_if<decide::CleanUp>(&write)) return clean(uid, a, *cleaning, now);
   return drop_dry_runs(uid, a);
 }
 
@@ -304,10 +321,10 @@ bool ReassignmentReconciler::send(const std::string& uid, Active& a, const decid
   if (!name) {
     // NODEEXISTS of the lock, a marker that is there, a lost answer: all of it is observed again.
     context_.tree.on_event({ZkEvent::Type::kChanged, std::string(tree::kLock), ZkState::kConnected});
-    if (send.dry_run) return context_.usable(name.error());
-    return doubt(uid, name.error());
+    if (send.dry_run) return failed(uid, name.error(), now);
+    return doubt(uid, name.error(), now);
   }
-  conflicts_ = 0;
+  dirty_.succeeded(uid);
   a.ask_again = false;
   a.ask_again_at.reset();
   unread_.insert(uid);
@@ -340,11 +357,11 @@ void ReassignmentReconciler::tell_about_request(const Active& a, const std::stri
   context_.tell(Kind::kReassignment, a.cr.meta, {{false, "Requested", text}});
 }
 
-bool ReassignmentReconciler::clean(const std::string& uid, Active& a, const decide::CleanUp& cleaning) {
+bool ReassignmentReconciler::clean(const std::string& uid, Active& a, const decide::CleanUp& cleaning, Now now) {
   std::vector<const SentRequest*> requests;
   for (const std::size_t i : cleaning.requests) requests.push_back(&a.requests.at(i));
   const auto done = context_.ledger.clean_up(*context_.zk, uid, requests, cleaning.root, context_.deadline());
-  if (!done) return doubt(uid, done.error());
+  if (!done) return doubt(uid, done.error(), now);
   if (cleaning.root) {
     forget(uid);
     return true;

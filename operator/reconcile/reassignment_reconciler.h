@@ -10,6 +10,7 @@
 #include "decide/reassignment_decider.h"
 #include "decide/reassignment_notes.h"
 #include "reconcile/cluster_context.h"
+#include "reconcile/dirty_keys.h"
 #include "reconcile/list_rounds.h"
 #include "reconcile/status_slot.h"
 
@@ -23,7 +24,9 @@ namespace kro::reconcile {
 class ReassignmentReconciler {
  public:
   explicit ReassignmentReconciler(ClusterContext& context)
-      : context_(context), rounds_(context.watch_namespaces.size()) {}
+      : context_(context),
+        dirty_(context.deps.reassignment_work, context.deps.clock),
+        rounds_(context.watch_namespaces.size()) {}
 
   void seen(std::unique_ptr<api::KafkaReassignment> cr, Now now);
   void finished(const std::string& uid, FinishedRecord record, Now now);
@@ -46,7 +49,8 @@ class ReassignmentReconciler {
   bool work_pass(Now now);
   // Resources of the ledger that nobody knows: a few at a time, the API server is asked. False as above.
   bool sweep_pass(Now now);
-  [[nodiscard]] bool has_work() const { return !dirty_.empty() || !doubtful_.empty() || !unread_.empty(); }
+  // Something is to be done now; not what failed and waits out its pause.
+  [[nodiscard]] bool has_work(Now now) const;
   [[nodiscard]] MonoTime next_due() const;
 
   struct Figures {
@@ -85,18 +89,19 @@ class ReassignmentReconciler {
   };
 
   Active& activate(const std::string& uid, Now now);
-  void mark(const std::string& uid) { dirty_.insert(uid); }
+  void mark(const std::string& uid) { dirty_.mark(uid); }
   void retire(const std::string& uid);
   void forget(const std::string& uid);
-  void count_reconcile(bool good);
   [[nodiscard]] decide::ReassignmentObservation observe(const Active& a) const;
-  bool doubt(const std::string& uid, const Error& error);
+  bool failed(const std::string& uid, const Error& error, Now now);
+  bool doubt(const std::string& uid, const Error& error, Now now);
   bool act(const std::string& uid, Active& a, const decide::TreeWrite& write, Now now);
   bool send(const std::string& uid, Active& a, const decide::SendRequest& send, Now now);
-  bool clean(const std::string& uid, Active& a, const decide::CleanUp& clean);
+  bool clean(const std::string& uid, Active& a, const decide::CleanUp& clean, Now now);
   bool drop_dry_runs(const std::string& uid, Active& a);
   // Decides about one; false: ZooKeeper is to be left alone. Takes it off the dirty ones unless something was written.
   bool work_on(const std::string& uid, Now now);
+  bool look_at(const std::string& uid, Active& a, Now now);
   bool finish(const std::string& uid, Active& a);
   bool read_ledgers(Now now);
   bool read_czxids();
@@ -108,6 +113,7 @@ class ReassignmentReconciler {
   void decided(const std::string& uid, Active& a, decide::ReassignmentPlan plan, Now now);
   void offer_status(const std::string& uid, Active& a, Now now);
   void tell_about_request(const Active& a, const std::string& name, std::size_t partitions);
+  void count_refusal(const api::ReassignmentStatus& before, const api::ReassignmentStatus& now);
   void tell_about_end(const Active& a, Now now);
   void show(const Active& a);
   void timers(Now now);
@@ -118,7 +124,7 @@ class ReassignmentReconciler {
   std::unordered_map<std::string, std::unique_ptr<Active>> active_;
   std::unordered_map<std::string, Finished> finished_;
   std::map<std::string, WallTime> attention_;                  // finished badly, and shown in /metrics until then
-  std::set<std::string> dirty_;                                // to be decided
+  DirtyKeys dirty_;                                            // to be decided
   std::set<std::string> doubtful_;                             // ledger to be read
   std::set<std::string> unread_;                               // requests whose czxid is not known yet
   std::unordered_map<std::string, std::string> result_paths_;  // watched result → uid
@@ -130,8 +136,8 @@ class ReassignmentReconciler {
   std::vector<std::string> sweep_;
   bool sweep_listed_ = false;
   ListRounds rounds_;
-  bool look_first_ = false;  // a precondition failed: what we know is old
-  int conflicts_ = 0;        // of these, without a success in between
+  bool look_first_ = false;                                        // a precondition failed: what we know is old
+  WorkFigures::Outcome outcome_ = WorkFigures::Outcome::kRequeue;  // of the look in hand
   MonoTime next_due_ = MonoTime::max();
 };
 

@@ -16,16 +16,18 @@ constexpr auto kPollPeriod = 2s;
 
 bool ReassignmentReconciler::read_pass(Now now) {
   if (!context_.usable_now()) return true;
+  const WorkFigures::Busy busy(context_.deps.reassignment_work);
   return read_ledgers(now) && read_czxids() && read_results(now) && read_busy(now);
 }
 
-bool ReassignmentReconciler::read_ledgers(Now) {
+bool ReassignmentReconciler::read_ledgers(Now now) {
   if (doubtful_.empty()) return true;
   std::vector<std::string> uids;
   for (const std::string& uid : doubtful_) {
     if (uids.size() == kMostPerRead) break;
-    uids.push_back(uid);
+    if (!dirty_.paused(uid, now.mono)) uids.push_back(uid);
   }
+  if (uids.empty()) return true;
   auto read = context_.ledger.read(*context_.zk, uids, context_.deadline());
   if (!read) return context_.usable(read.error());
   for (auto& [uid, requests] : *read) {

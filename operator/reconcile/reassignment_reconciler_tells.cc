@@ -29,11 +29,11 @@ void ReassignmentReconciler::timers(Now now) {
     if (a->ask_again_at && *a->ask_again_at <= now.mono) {
       a->ask_again_at.reset();
       a->ask_again = true;
-      dirty_.insert(uid);
+      mark(uid);
     }
     if (a->look_at && *a->look_at <= now.mono) {
       a->look_at.reset();
-      dirty_.insert(uid);
+      mark(uid);
     }
   }
   for (auto it = attention_.begin(); it != attention_.end();) {
@@ -64,7 +64,9 @@ void ReassignmentReconciler::decided(const std::string& uid, Active& a, decide::
   watch_busy(uid, a, plan.busy, now);
   if (!plan.status) return;
   if (!context_.leading) return;
-  const std::string phase_before = a.wanted ? a.wanted->phase : a.cr.status.phase;
+  const api::ReassignmentStatus& before = a.wanted ? *a.wanted : a.cr.status;
+  const std::string phase_before = before.phase;
+  count_refusal(before, *plan.status);
   a.wanted = std::move(*plan.status);
   context_.tell(Kind::kReassignment, a.cr.meta, decide::notes(a.told, *a.wanted, a.cr.spec.reason, now.wall));
   if (api::phase::final(a.wanted->phase) && a.wanted->phase != phase_before) tell_about_end(a, now);
@@ -82,9 +84,20 @@ void ReassignmentReconciler::tell_about_end(const Active& a, Now now) {
   if (!status.start.empty())
     metrics.observe("kafka_reassignment_duration_seconds", {{"kafka_cluster", cluster}},
                     static_cast<double>(epoch_ms(now.wall)) / 1000.0 - seconds_of(status.start));
-  const api::Condition* const accepted = api::find(status.conditions, api::condition::kAccepted);
-  if (accepted != nullptr && accepted->status == "False")
-    metrics.add("kafka_reassignment_refused_total", {{"kafka_cluster", cluster}, {"reason", accepted->reason}});
+}
+
+// Once for each reason: a refusal that configuration may lift is one too, though the resource does not end by it.
+void ReassignmentReconciler::count_refusal(const api::ReassignmentStatus& before, const api::ReassignmentStatus& now) {
+  if (context_.cluster.empty()) return;
+  const auto refused = [](const api::ReassignmentStatus& status) {
+    const api::Condition* const accepted = api::find(status.conditions, api::condition::kAccepted);
+    return accepted != nullptr && accepted->status == "False" ? accepted->reason : std::string();
+  };
+  const std::string reason = refused(now);
+  if (reason.empty()) return;
+  if (reason == refused(before) && before.observed_generation == now.observed_generation) return;
+  context_.deps.metrics.add("kafka_reassignment_refused_total",
+                            {{"kafka_cluster", context_.cluster}, {"reason", reason}});
 }
 
 void ReassignmentReconciler::show(const Active& a) {

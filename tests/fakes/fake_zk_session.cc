@@ -122,6 +122,16 @@ Status FakeZkSession::sync(const Deadline& deadline) {
   return {};
 }
 
+std::size_t FakeZkSession::watched_path_bytes() const {
+  const std::lock_guard lock(server_->mutex_);
+  if (closed_) return 0;
+  const FakeZk::Client& client = server_->client(id_);
+  std::size_t out = 0;
+  for (const auto* kind : {&client.data, &client.exists, &client.children})
+    for (const std::string& path : *kind) out += path.size() + 4;
+  return out;
+}
+
 void FakeZkSession::close() {
   FakeZk::Effects effects;
   {

@@ -51,6 +51,7 @@ class FakeZkSession final : public ZkSession {
   Result<std::vector<ZkOpResult>> multi(const std::vector<ZkOp>& ops, const Deadline& deadline) override;
   Status sync(const Deadline& deadline) override;
   void close() override;
+  [[nodiscard]] std::size_t watched_path_bytes() const override;
 
  private:
   // The client of an open session, under the server's lock; the error of a call that cannot be sent.

@@ -82,6 +82,7 @@ class FaultyZkSession final : public ZkSession {
   Result<std::vector<ZkOpResult>> multi(const std::vector<ZkOp>& ops, const Deadline& deadline) override;
   Status sync(const Deadline& deadline) override;
   void close() override;
+  [[nodiscard]] std::size_t watched_path_bytes() const override { return inner_->watched_path_bytes(); }
 
  private:
   template <class T, class Call>

@@ -104,7 +104,6 @@ std::vector<MetricSpec> cluster_metrics() {
                        "PartitionsBusy",
                        "NotAllAccepted"};
   const std::vector<double> runs{60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 259200};
-  const std::vector<double> moves{1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
   const std::vector<double> calls{0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5};
   return {
       {"kafka_reassignment_completed_total",
@@ -123,14 +122,6 @@ std::vector<MetricSpec> cluster_metrics() {
        {},
        kAtZero,
        runs},
-      {"kafka_reassignment_partition_move_duration_seconds",
-       kHistogram,
-       kCluster,
-       kBoth,
-       "From the start to the end of one partition's move.",
-       {},
-       kAtZero,
-       moves},
       {"kafka_reassignment_refused_total",
        kCounter,
        kCluster,

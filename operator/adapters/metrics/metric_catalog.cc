@@ -57,7 +57,7 @@ std::vector<MetricSpec> runtime_metrics() {
        kCounter,
        kProcess,
        kOperator,
-       "Reconciles that ended in an error that is not retried.",
+       "Reconciles that ended in an error that the same input meets again.",
        {"controller"},
        each(kControllers),
        {}},

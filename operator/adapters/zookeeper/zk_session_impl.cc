@@ -273,6 +273,8 @@ Status ZkSessionImpl::sync(const Deadline& deadline) {
   return {};
 }
 
+std::size_t ZkSessionImpl::watched_path_bytes() const { return core_->budget().bytes(); }
+
 void ZkSessionImpl::close() {
   core_->signal(Signal::kClose);
   std::shared_ptr<CClient> client;

@@ -27,6 +27,7 @@ class ZkSessionImpl final : public ZkSession {
   Result<std::vector<ZkOpResult>> multi(const std::vector<ZkOp>& ops, const Deadline& deadline) override;
   Status sync(const Deadline& deadline) override;
   void close() override;
+  [[nodiscard]] std::size_t watched_path_bytes() const override;
 
  private:
   using Start = std::function<Code(CClient&, const std::string& path, OpId)>;

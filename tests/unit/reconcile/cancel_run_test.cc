@@ -240,5 +240,78 @@ TEST_F(CancelRun, CrashMatrixOfTheLocksLife) {
     }
 }
 
+// The cluster leaves the configuration: its resources go to the worker for unknown clusters.
+class ClusterThatLeft : public CancelRun {
+ protected:
+  void SetUp() override {
+    controller_leads();
+    settle();
+    apply(cancel_all("freeze"));
+    settle();
+    tree::RequestResult nothing;
+    nothing.done = true;
+    lock_result(nothing);
+    pass(1s);
+    ASSERT_EQ(phase("freeze", Kind::kCancel), "Succeeded");
+    operator_dies();
+    operator_starts({""});
+    pass(3s);
+  }
+  [[nodiscard]] const EventNote* lock_left() const {
+    for (const EventNote& note : notes_)
+      if (note.reason == "LockLeft") return &note;
+    return nullptr;
+  }
+};
+
+TEST_F(ClusterThatLeft, CancelSaysThatItsLockMayNotBeTrustedAnyMore) {
+  EXPECT_EQ(condition("freeze", "Ready", Kind::kCancel), "False/ClusterNotFound");
+  EXPECT_EQ(condition("freeze", "Stalled", Kind::kCancel), "True/ClusterNotFound");
+  const std::string summary = status("freeze", Kind::kCancel)["summary"].get<std::string>();
+  EXPECT_NE(summary.find("/admin/reassign_cancel"), std::string::npos) << summary;
+  EXPECT_EQ(status("freeze", Kind::kCancel)["lock"]["owner"], "op");
+  EXPECT_EQ(lock_left(), nullptr) << "only when it is deleted";
+}
+
+TEST_F(ClusterThatLeft, DeletedCancelGoesAndTellsOfTheLockThatStands) {
+  const std::string czxid = status("freeze", Kind::kCancel)["lock"]["czxid"].get<std::string>();
+  erase(Kind::kCancel, "freeze");
+  pass(1s);
+  EXPECT_TRUE(object("freeze", Kind::kCancel).is_null()) << "it would hang for ever";
+  EXPECT_TRUE(lock());
+  const EventNote* const note = lock_left();
+  ASSERT_NE(note, nullptr);
+  EXPECT_TRUE(note->warning);
+  for (const std::string& word : {std::string("prod"), czxid, std::string("/admin/reassign_cancel")})
+    EXPECT_NE(note->note.find(word), std::string::npos) << word << " in " << note->note;
+  // Configured again: nobody stands for the lock.
+  operator_dies();
+  operator_starts();
+  pass(1s);
+  EXPECT_FALSE(lock());
+}
+
+TEST_F(CancelRun, LooksAndErrorsAreCounted) {
+  const MetricLabels controller = {{"controller", "kafkareassignmentcancel"}};
+  controller_leads();
+  settle();
+  apply(cancel_all("freeze"));
+  for (const auto& reflector : reflectors_) reflector->step({});
+  kube_.set_away(true);
+  cluster_->step({});
+  EXPECT_GE(metrics_.value("controller_runtime_reconcile_errors_total", controller), 1) << "the finalizer";
+  kube_.set_away(false);
+  pass(3s);
+  ASSERT_TRUE(lock());
+  EXPECT_GE(metrics_.value("controller_runtime_reconcile_total",
+                           {{"controller", "kafkareassignmentcancel"}, {"result", "requeue"}}),
+            2);
+  const MetricLabels queue = {{"name", "kafkareassignmentcancel"}, {"controller", "kafkareassignmentcancel"}};
+  EXPECT_GE(metrics_.value("workqueue_adds_total", queue), 3);
+  EXPECT_GE(metrics_.value("workqueue_retries_total", queue), 1);
+  cancel_work_.report();
+  EXPECT_EQ(metrics_.value("workqueue_depth", queue), 0);
+}
+
 }  // namespace
 }  // namespace kro

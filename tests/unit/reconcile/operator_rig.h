@@ -43,7 +43,8 @@ class OperatorRig : public ::testing::Test {
     operator_starts();
   }
 
-  void operator_starts() {
+  // `clusters`: of "prod" and "" those that it has a worker for; the latter is always there.
+  void operator_starts(const std::set<std::string>& clusters = {"prod", ""}) {
     connector_ = std::make_unique<FaultyZkConnector>(std::make_unique<FakeZkConnector>(zk_), faults_);
     reconcile::ClusterSettings settings;
     settings.identity = {"op", "owner-uid", "prod"};
@@ -53,16 +54,22 @@ class OperatorRig : public ::testing::Test {
       return reconcile::ClusterDeps{kube_,
                                     clock_,
                                     metrics_,
+                                    reassignment_work_,
+                                    cancel_work_,
                                     [this](const std::string& key, StatusWrite write) { write_status(key, write); },
                                     [this](const EventNote& note) { notes_.push_back(note); },
                                     [this] { ++deposed_; }};
     };
     cluster_ = std::make_unique<reconcile::ClusterReconciler>(settings, make_deps(), connector_.get());
     reconcile::ClusterSettings nowhere;
+    nowhere.policy.operator_id = "op";
     nowhere.policy.cluster_known = false;
     nowhere_ = std::make_unique<reconcile::ClusterReconciler>(nowhere, make_deps(), nullptr);
-    const std::map<std::string, reconcile::ClusterInbox*> inboxes = {{"prod", &cluster_->inbox()},
-                                                                     {"", &nowhere_->inbox()}};
+    std::map<std::string, reconcile::ClusterInbox*> inboxes = {{"", &nowhere_->inbox()}};
+    if (clusters.contains("prod"))
+      inboxes["prod"] = &cluster_->inbox();
+    else
+      cluster_.reset();
     routers_.clear();
     reflectors_.clear();
     for (const auto kind : {reconcile::Kind::kCancel, reconcile::Kind::kReassignment}) {
@@ -83,7 +90,7 @@ class OperatorRig : public ::testing::Test {
   }
 
   void lead(bool leads) {
-    cluster_->inbox().post(reconcile::Leadership{leads});
+    if (cluster_) cluster_->inbox().post(reconcile::Leadership{leads});
     nowhere_->inbox().post(reconcile::Leadership{leads});
   }
 
@@ -91,7 +98,7 @@ class OperatorRig : public ::testing::Test {
   void settle() {
     for (int i = 0; i < 6; ++i) {
       for (const auto& reflector : reflectors_) reflector->step({});
-      cluster_->step({});
+      if (cluster_) cluster_->step({});
       nowhere_->step({});
     }
   }
@@ -226,6 +233,8 @@ class OperatorRig : public ::testing::Test {
 
   ManualClock clock_;
   RecordingMetrics metrics_;
+  WorkFigures reassignment_work_{metrics_, clock_, "kafkareassignment"};
+  WorkFigures cancel_work_{metrics_, clock_, "kafkareassignmentcancel"};
   FakeKube kube_;
   std::shared_ptr<FakeZk> zk_;
   std::shared_ptr<ZkFaults> faults_ = std::make_shared<ZkFaults>();

@@ -432,5 +432,122 @@ TEST_F(ReassignmentRun, ThousandResourcesAtOnceGetOneRequestEach) {
   EXPECT_EQ(topics.size(), 1000U);
 }
 
+// Another operator of the same API server that does know the cluster: it writes its word whenever it is not there.
+class TwoOperators : public OperatorRig, public ::testing::WithParamInterface<Kind> {
+ protected:
+  // Whether ours was there, and was overwritten.
+  bool other_writes() {
+    const Json now = object("move", GetParam());
+    if (now.value("status", Json::object()).value("phase", "") == "Running") return false;
+    const auto answer = kube_.put_status(
+        reconcile::resource_of(GetParam()), {"kafka", "move"}, now["metadata"]["resourceVersion"].get<std::string>(),
+        R"({"phase":"Running","observedGeneration":1,"summary":"Running: 1 of 2"})", clock_.in(1s));
+    EXPECT_TRUE(answer);
+    return true;
+  }
+  [[nodiscard]] Json manifest() const {
+    Json out = GetParam() == Kind::kCancel ? cancel_all("move") : reassignment("move", {{"orders", {{"0", {1, 2}}}}});
+    out["spec"]["clusterRef"]["name"] = "elsewhere";
+    return out;
+  }
+};
+
+TEST_P(TwoOperators, OneThatDoesNotKnowTheClusterComesBackLaterAndLater) {
+  apply(manifest());
+  pass(1s);
+  ASSERT_EQ(condition("move", "Ready", GetParam()), "False/ClusterNotFound");
+  std::vector<seconds> when;
+  for (seconds at{0}; at < 20min; at += 1s) {
+    if (other_writes()) when.push_back(at);
+    pass(1s);
+  }
+  ASSERT_GE(when.size(), 3U) << "it may be the other that is wrong";
+  EXPECT_LE(when.size(), 7U);
+  for (std::size_t i = 2; i < when.size(); ++i) EXPECT_GE(when[i] - when[i - 1], 2 * (when[i - 1] - when[i - 2]) - 4s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, TwoOperators, ::testing::Values(Kind::kReassignment, Kind::kCancel),
+                         [](const auto& of) { return std::string(reconcile::kind_name(of.param)); });
+
+TEST_F(ReassignmentRun, LooksAreCountedWithTheirOutcomes) {
+  const auto total = [&](const std::string& result) {
+    return metrics_.value("controller_runtime_reconcile_total",
+                          {{"controller", "kafkareassignment"}, {"result", result}});
+  };
+  const MetricLabels queue = {{"name", "kafkareassignment"}, {"controller", "kafkareassignment"}};
+  controller_leads();
+  settle();
+  apply(reassignment("move", plan_));
+  for (const auto& reflector : reflectors_) reflector->step({});
+  reassignment_work_.report();
+  EXPECT_EQ(metrics_.value("workqueue_depth", queue), 0) << "still in the inbox";
+  settle();
+  EXPECT_EQ(total("requeue"), 1) << "the request was sent";
+  EXPECT_GE(total("requeue_after"), 1) << "an answer is waited for";
+  const std::string result = accept(inbox()[0], 2);
+  pass(1s);
+  finish(result, "completed", both_);
+  pass(1s);
+  ASSERT_EQ(phase("move"), "Succeeded");
+  EXPECT_GE(total("success"), 1);
+  EXPECT_EQ(total("error"), 0);
+  const double looks = total("requeue") + total("requeue_after") + total("success");
+  EXPECT_EQ(metrics_.observed("workqueue_queue_duration_seconds", queue).size(), looks);
+  EXPECT_EQ(metrics_.observed("workqueue_work_duration_seconds", queue).size(), looks);
+  const double adds = metrics_.value("workqueue_adds_total", queue);
+  EXPECT_GE(adds, looks) << "nothing is looked at that was not added";
+  EXPECT_LE(adds, looks + 1) << "one may go unseen, when the end came back through the watch first";
+  reassignment_work_.report();
+  EXPECT_EQ(metrics_.value("workqueue_depth", queue), 0);
+}
+
+TEST_F(ReassignmentRun, ResourceWhoseWritesAreRefusedWaitsAloneAndLonger) {
+  const MetricLabels controller = {{"controller", "kafkareassignment"}};
+  controller_leads();
+  settle();
+  apply(reassignment("bad", plan_));
+  // The multi fails: somebody made the resource's node behind our back.
+  const std::string id = uid("bad");
+  zk_->put("/admin/reassignment_ledger/op/" + id, "");
+  apply(reassignment("good", {{"clicks", {{"0", {1, 2}}}}}));
+  settle();
+  EXPECT_GE(inbox().size(), 1U);
+  EXPECT_GE(metrics_.value("controller_runtime_reconcile_errors_total", controller), 1);
+  EXPECT_EQ(metrics_.value("controller_runtime_terminal_reconcile_errors_total", controller), 0);
+  EXPECT_GE(
+      metrics_.value("workqueue_retries_total", {{"name", "kafkareassignment"}, {"controller", "kafkareassignment"}}),
+      1);
+  pass(1s);
+  EXPECT_EQ(inbox().size(), 2U) << "after its pause it was read again and sent";
+}
+
+TEST_F(ReassignmentRun, WatchedPathsAreCounted) {
+  controller_leads();
+  settle();
+  const auto bytes = [&] {
+    return metrics_.value("kafka_reassignment_zk_watched_path_bytes", {{"kafka_cluster", "prod"}});
+  };
+  const double before = bytes();
+  EXPECT_GT(before, 0) << "lock, controller, foreign";
+  apply(reassignment("move", plan_));
+  settle();
+  EXPECT_GT(bytes(), before) << "its result";
+}
+
+TEST_F(ReassignmentRun, RefusalThatConfigurationMayLiftIsCountedOnce) {
+  policy_.allowed_namespaces = {};
+  cluster_->inbox().post(reconcile::PolicyChanged{policy_});
+  controller_leads();
+  settle();
+  apply(reassignment("move", plan_));
+  pass(5s);
+  const MetricLabels labels = {{"kafka_cluster", "prod"}, {"reason", "NamespaceNotAllowed"}};
+  EXPECT_EQ(metrics_.value("kafka_reassignment_refused_total", labels), 1);
+  operator_dies();
+  operator_starts();
+  pass(5s);
+  EXPECT_EQ(metrics_.value("kafka_reassignment_refused_total", labels), 1) << "it was told before";
+}
+
 }  // namespace
 }  // namespace kro
