@@ -7,6 +7,7 @@
 #include "decide/acceptance_decider.h"
 #include "execute/kafka_poller.h"
 #include "execute/tree_loader.h"
+#include "runtime/measured_zk.h"
 #include "tree/paths.h"
 
 namespace kro::execute {
@@ -75,13 +76,14 @@ void ControllerLoop::release() {
   leader_.reset();
   if (session_) session_->close();
   session_.reset();
-  metrics_.set("kafka_reassignment_controller_leader", {{"kafka_cluster", options_.cluster_name}}, 0);
+  metrics_.set("kafka_reassignment_controller_leader", cluster(), 0);
 }
 
 Status ControllerLoop::ensure_session(const std::stop_token& stop) {
   if (session_) {
     const ZkState state = session_->state();
     if (state == ZkState::kExpired || state == ZkState::kAuthFailed || state == ZkState::kClosed) {
+      if (state == ZkState::kExpired) metrics_.add("kafka_reassignment_zk_session_expirations_total", cluster());
       if (leading()) log::warn("session to ZooKeeper lost: no longer leading");
       release();
     }
@@ -92,11 +94,12 @@ Status ControllerLoop::ensure_session(const std::stop_token& stop) {
       if (const auto w = wake.lock()) w->on_event(event);
     });
     if (!opened) return tl::unexpected(opened.error());
-    session_ = std::move(*opened);
+    session_ = measured(std::move(*opened), metrics_, clock_, options_.cluster_name);
     leader_ = std::make_unique<Leader>(*session_, kafka_, clock_, metrics_, options_);
     wake_->mark_all();
   }
   const auto connected = session_->wait_connected(clock_.in(kConnectTimeout, stop));
+  metrics_.set("kafka_reassignment_zk_connected", cluster(), connected ? 1 : 0);
   if (!connected) return pass_on(connected.error(), "ZooKeeper " + options_.zookeeper.connect);
   return {};
 }
@@ -142,7 +145,7 @@ Status ControllerLoop::standby(const std::stop_token& stop) {
     return {};
   }
   log::info("leading", {{"epoch", l.leadership.epoch()}, {"tree", node->tree}, {"kafka", node->kafka_version}});
-  metrics_.set("kafka_reassignment_controller_leader", {{"kafka_cluster", options_.cluster_name}}, 1);
+  metrics_.set("kafka_reassignment_controller_leader", cluster(), 1);
   l.loaded = false;
   l.new_leader = true;
   wake_->mark_all();
@@ -244,6 +247,8 @@ Status ControllerLoop::lead(const std::stop_token& stop) {
   if (*polled)
     if (auto acted = act(l); !acted) return acted;
   l.reports.gauges();
+  metrics_.set("kafka_reassignment_zk_last_sync_timestamp_seconds", cluster(),
+               static_cast<double>(epoch_ms(clock_.now().wall)) / 1000);
   const MonoTime now = clock_.now().mono;
   next_try_ = l.context.moved || l.context.lock_seen ? now : std::max(now, l.next_poll);
   return {};
@@ -272,7 +277,8 @@ void ControllerLoop::on_error(const Error& error) {
     log::warn(fenced ? "no longer leading" : "step failed, trying again",
               {{"error", last_error_}, {"class", to_string(error.retry)}});
   }
-  if (fenced) metrics_.set("kafka_reassignment_controller_leader", {{"kafka_cluster", options_.cluster_name}}, 0);
+  if (fenced) metrics_.set("kafka_reassignment_controller_leader", cluster(), 0);
+  if (error.code == ErrorCode::kFenced) metrics_.add("kafka_reassignment_zk_fenced_writes_total", cluster());
 }
 
 MonoTime ControllerLoop::step(const std::stop_token& stop) {

@@ -57,6 +57,7 @@ class ControllerLoop {
   Result<bool> observe(Leader& l);
   Status act(Leader& l);
   void on_error(const Error& error);
+  [[nodiscard]] MetricLabels cluster() const { return {{"kafka_cluster", options_.cluster_name}}; }
   Result<tree::ControllerNode> describe(const std::stop_token& stop);
   [[nodiscard]] bool poll_due(const Leader& l) const;
   [[nodiscard]] bool active(const Leader& l) const;

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "base/log.h"
-#include "reconcile/measured_zk.h"
+#include "runtime/measured_zk.h"
 
 namespace kro::reconcile {
 namespace {

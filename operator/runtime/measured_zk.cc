@@ -1,8 +1,8 @@
-#include "reconcile/measured_zk.h"
+#include "runtime/measured_zk.h"
 
 #include <type_traits>
 
-namespace kro::reconcile {
+namespace kro {
 namespace {
 
 // The closed label list of metrics.md; every other code is an answer, not a failure of ZooKeeper.
@@ -71,4 +71,4 @@ std::unique_ptr<ZkSession> measured(std::unique_ptr<ZkSession> inner, Metrics& m
   return std::make_unique<MeasuredZk>(std::move(inner), metrics, clock, std::move(cluster));
 }
 
-}  // namespace kro::reconcile
+}  // namespace kro
