@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with one line: "N passed, N failed". Exit status 0 only if none failed.
 #
-#   hack/test.sh [--keep] [STAGE…]      all stages when none is named
+#   hack/test.sh [--full] [--keep] [STAGE…]      all stages when none is named
 #
 # Stages, in the order in which they run:
 #   build      the dev preset: warnings are errors, ASan and UBSan
@@ -15,15 +15,19 @@
 #   e2e        the executables on the real stack
 #   tsan       (only when named) unit tests under ThreadSanitizer
 #
+# --full runs the large end-to-end tests too (2,000 partitions under kill -9, 1,000 resources) and all simulation seeds;
+# without it each run takes another part of the seeds.
 # --keep leaves the local stack running. What a failing stage printed is in build/test-logs/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 KEEP=false
+FULL=()
 STAGES=()
 for argument in "$@"; do
   case $argument in
     --keep) KEEP=true ;;
+    --full) FULL=(--full) ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     build | layers | format | docs | unit | contract | crds | chart | e2e | tsan) STAGES+=("$argument") ;;
     *) echo "test: unknown argument '$argument'; see hack/test.sh --help" >&2; exit 2 ;;
@@ -81,7 +85,7 @@ gtest() {
 script() {
   local name=$1 log="$LOGS/${1//\//_}.log" last
   shift
-  "$@" 2>&1 | tee "$log" | sed 's/^/    /'
+  "$@" 2>&1 | tee "$log" | sed -u 's/^/    /'
   local status=${PIPESTATUS[0]}
   last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
   if [ -z "$last" ]; then
@@ -110,6 +114,13 @@ need_stack() {
   hack/stack.sh up "$@" || { count "stack" 0 1; finish; }
   eval "$(hack/stack.sh env)"
 }
+
+# Simulation: 2,000 seeds, in parts of 40 that change with the hour.
+if [ ${#FULL[@]} -gt 0 ]; then
+  export KRO_SIM_FIRST_SEED=1 KRO_SIM_SEEDS=2000
+else
+  export KRO_SIM_FIRST_SEED=$(($(date +%s) / 3600 % 50 * 40 + 1)) KRO_SIM_SEEDS=40
+fi
 
 say "dependencies"
 hack/deps.sh || { count "dependencies" 0 1; finish; }
@@ -148,5 +159,5 @@ if wanted contract; then
 fi
 if wanted crds; then script crds python3 tests/crds/run.py; fi
 if wanted chart && [ -d tests/chart ]; then script chart tests/chart/run.sh; fi
-if wanted e2e; then script e2e python3 tests/e2e/run.py; fi
+if wanted e2e; then script e2e python3 tests/e2e/run.py "${FULL[@]}"; fi
 finish
