@@ -145,8 +145,10 @@ std::string encode_status(const CancelStatus& s) {
   out.text_member("phase", s.phase).text_member("scope", s.scope).text_member("summary", s.summary);
   out.text_member("startTime", s.start).text_member("completionTime", s.completion);
   if (s.preview) {
-    out.key("preview").open('{').key("restorable").value(s.preview->restorable);
-    out.key("notRestorable").value(s.preview->not_restorable).key("foreign").value(s.preview->foreign).close('}');
+    out.key("preview").open('{');
+    if (s.preview->restorable >= 0) out.key("restorable").value(s.preview->restorable);
+    if (s.preview->not_restorable >= 0) out.key("notRestorable").value(s.preview->not_restorable);
+    out.key("foreign").value(s.preview->foreign).close('}');
   }
   const CancelProgress& p = s.progress;
   out.key("progress").open('{').key("affected").value(p.affected).key("restored").value(p.restored);

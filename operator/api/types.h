@@ -136,7 +136,8 @@ struct CancelProgress {
 };
 
 struct CancelPreview {
-  std::int64_t restorable = 0, not_restorable = 0, foreign = 0;
+  std::int64_t restorable = -1, not_restorable = -1;  // -1: not counted, and not written
+  std::int64_t foreign = 0;
   bool operator==(const CancelPreview&) const = default;
 };
 

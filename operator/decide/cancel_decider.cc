@@ -29,9 +29,8 @@ class Decider {
     if (seen_.cr.meta.deleting) return deleting();
     const auto refusal = refuse(seen_.cr, policy_);
     if (refusal && !seen_.cr.meta.has_finalizer()) {
-      Verdict v = ended_badly(refusal->liftable ? api::phase::kPending : api::phase::kFailed, refusal->reason,
-                              refusal->message);
-      if (refusal->liftable) v.succeeded.reset();
+      // Looked at again when the configuration changes, all the same.
+      Verdict v = ended_badly(api::phase::kFailed, refusal->reason, refusal->message);
       v.accepted = Truth::kFalse;
       v.accepted_reason = refusal->reason;
       v.accepted_message = refusal->message;
@@ -41,8 +40,7 @@ class Decider {
     // The finalizer needs no tree: it may be set while ZooKeeper is away, and the lock follows when it is back.
     if (seen_.tree.health == TreeHealth::kStarting) return {};
     if (seen_.tree.health == TreeHealth::kUnreachable)
-      return say(under_way(known_phase(), Reason::kClusterUnreachable,
-                           seen_.tree.trouble + "; check ZooKeeper and the network, this goes on by itself"));
+      return unreachable("check ZooKeeper and the network, this goes on by itself");
     if (seen_.tree.lock) return with_lock();
     if (!seen_.cr.spec.acknowledge_foreign && seen_.tree.foreign.total > 0) return foreign();
     CancelPlan plan;
@@ -62,12 +60,15 @@ class Decider {
       return plan;
     }
     if (seen_.tree.health == TreeHealth::kUnreachable)
-      return say(
-          under_way(known_phase(), Reason::kClusterUnreachable,
-                    seen_.tree.trouble + "; the lock is removed, and this object with it, when ZooKeeper is back"));
+      return unreachable("the lock is removed, and this object with it, when ZooKeeper is back");
     if (seen_.tree.health != TreeHealth::kConnected) return plan;
-    if (ours(seen_.tree, policy_) && seen_.other_holders == 0)
+    const bool standing = ours(seen_.tree, policy_) && seen_.other_holders == 0;
+    if (standing && seen_.tree.lock->version == 1)
       plan.write = DeleteLock{};
+    else if (standing)  // somebody has written to it since: not ours to delete
+      plan.write = RemoveFinalizer{"the cancel lock " + std::string(tree::kLock) +
+                                   " names this operator, but was written by somebody else since, and is left; delete "
+                                   "the znode by hand if nobody needs it"};
     else
       plan.write = RemoveFinalizer{};
     return plan;
@@ -82,6 +83,14 @@ class Decider {
            " in its ZooKeeper, and nothing starts there; configure the cluster again (a lock that no "
            "KafkaReassignmentCancel stands for is removed then), or delete the znode " +
            std::string(tree::kLock) + " by hand if it names operator " + policy_.operator_id;
+  }
+
+  CancelPlan unreachable(const std::string& what_then) {
+    if (!seen_.tree.conflicted)
+      return say(under_way(known_phase(), Reason::kClusterUnreachable, seen_.tree.trouble + "; " + what_then));
+    Verdict v = under_way(known_phase(), Reason::kLedgerConflict, seen_.tree.trouble + std::string(kMendConflict));
+    v.stalled = true;
+    return say(v);
   }
 
   CancelPlan cluster_left(const Refusal& refusal) {
@@ -106,7 +115,7 @@ class Decider {
     v.accepted_reason = Reason::kUnsupportedFeature;
     v.accepted_message = message;
     CancelPlan plan = say(v);
-    plan.status->preview = api::CancelPreview{0, 0, seen_.tree.foreign.total};
+    plan.status->preview = api::CancelPreview{-1, -1, seen_.tree.foreign.total};
     return plan;
   }
 
@@ -149,7 +158,13 @@ class Decider {
         Reason::kCancelRequested, "the lock stands and nothing starts; the controller has not answered yet: wait", {}};
   }
 
-  Cause cancelling() const {
+  Cause cancelling() {
+    if (auto absent = controller_absent(seen_.tree, now_)) {
+      absent->message = "the roll back has not ended, but " + absent->message;
+      return *absent;
+    }
+    if (!seen_.tree.controller && seen_.tree.controller_absent_since)
+      look_again_ = *seen_.tree.controller_absent_since + kAbsentFor;
     const auto& result = *seen_.tree.lock_result;
     const auto left = result.partitions - counted(result.finished_count() + result.refused_count());
     return {Reason::kCancelRequested, std::to_string(left) + " partition(s) are being rolled back; wait", {}};
@@ -208,10 +223,14 @@ class Decider {
 void Decider::fill_from_result(api::CancelStatus& out) const {
   if (!seen_.tree.lock_result || !seen_.tree.lock) return;
   const tree::RequestResult& result = *seen_.tree.lock_result;
-  out.progress.affected = result.partitions + seen_.withdrawn;
+  // Resources that have ended are not counted any more, so for the same lock the number never falls.
+  const auto& before = seen_.cr.status;
+  const bool same_lock = before.lock && before.lock->czxid == "0x" + tree::hex(seen_.tree.lock->czxid);
+  const std::int64_t withdrawn = std::max(seen_.withdrawn, same_lock ? before.progress.withdrawn : 0);
+  out.progress.affected = result.partitions + withdrawn;
   out.progress.restored = counted(result.finished_count(tree::outcome::kRestored));
   out.progress.completed_first = counted(result.finished_count(tree::outcome::kCompletedFirst));
-  out.progress.withdrawn = std::max(seen_.withdrawn, counted(result.finished_count(tree::outcome::kWithdrawn)));
+  out.progress.withdrawn = withdrawn;
   out.progress.refused = counted(result.refused_count());
   out.progress.foreign = counted(count(result.foreign));
   for (const tree::Problem& p : result.problems) {

@@ -8,6 +8,9 @@
 
 namespace kro::decide {
 
+// What LedgerConflict tells a person to do, behind what was found.
+inline constexpr std::string_view kMendConflict = "; give each operator its own operatorId, or remove the old ledger";
+
 struct Cause {
   api::Reason reason = api::Reason::kPending;
   std::string message;

@@ -52,6 +52,9 @@ class Decider {
 
   ReassignmentPlan run() {
     const auto refusal = refuse(seen_.cr, policy_);
+    const bool configured = !refusal || !refusal->liftable;
+    // Before the ledger is read nobody knows whether an earlier generation still moves.
+    if (seen_.tree.health == TreeHealth::kStarting && configured) return {};
     if (refusal && !seen_.ledger_read) return say(refused(*refusal), nullptr);
     if (seen_.tree.health == TreeHealth::kStarting) return {};
     if (seen_.tree.health == TreeHealth::kUnreachable) return unreachable();
@@ -107,9 +110,9 @@ class Decider {
     Verdict v =
         under_way(known ? std::string_view(phase) : api::phase::kPending,
                   seen_.tree.conflicted ? Reason::kLedgerConflict : Reason::kClusterUnreachable,
-                  seen_.tree.trouble + (seen_.tree.conflicted
-                                            ? "; give each operator its own operatorId, or remove the old ledger"
-                                            : "; check ZooKeeper and the network, this goes on by itself"));
+                  seen_.tree.trouble + std::string(seen_.tree.conflicted
+                                                       ? kMendConflict
+                                                       : "; check ZooKeeper and the network, this goes on by itself"));
     v.stalled = seen_.tree.conflicted;
     return say(v, nullptr);
   }

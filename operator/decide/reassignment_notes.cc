@@ -86,9 +86,9 @@ std::vector<Note> notes(Told& told, const api::ReassignmentStatus& status, const
   return out;
 }
 
-std::vector<Note> notes(Told& told, const api::CancelStatus& status, WallTime) {
+std::vector<Note> notes(Told& told, const api::CancelStatus& status, const std::string& why, WallTime) {
   std::vector<Note> out;
-  edges(told, status, "", out);
+  edges(told, status, why, out);
   return out;
 }
 

@@ -23,6 +23,6 @@ Told told_by(const api::CancelStatus& status);
 
 // The events that `status` calls for, and `told` brought up to date.
 std::vector<Note> notes(Told& told, const api::ReassignmentStatus& status, const std::string& why, WallTime now);
-std::vector<Note> notes(Told& told, const api::CancelStatus& status, WallTime now);
+std::vector<Note> notes(Told& told, const api::CancelStatus& status, const std::string& why, WallTime now);
 
 }  // namespace kro::decide

@@ -98,7 +98,11 @@ void set_conditions(const ReassignmentObservation& seen, const Verdict& v, WallT
     list.keep(c::kAccepted);
   else
     list.set(c::kAccepted, v.accepted, v.accepted_reason, v.accepted_message);
-  list.set(c::kApproved, Truth::kTrue, Reason::kAutomatic, "approval is Automatic; nothing to do");
+  if (seen.cr.spec.approval == "Automatic")
+    list.set(c::kApproved, Truth::kTrue, Reason::kAutomatic, "approval is Automatic; nothing to do");
+  else
+    list.set(c::kApproved, Truth::kFalse, Reason::kWaitingForApproval,
+             "approval is " + seen.cr.spec.approval + ", which this release cannot wait for; set it to Automatic");
   switch (seen.tree.health) {
     case TreeHealth::kStarting: list.keep(c::kClusterReachable); break;
     case TreeHealth::kConnected:
@@ -109,7 +113,11 @@ void set_conditions(const ReassignmentObservation& seen, const Verdict& v, WallT
                seen.tree.trouble + "; do not trust the rest until this is True again: check ZooKeeper and the network");
       break;
   }
-  list.set(c::kSuspended, Truth::kFalse, Reason::kNotSuspended, "suspend is false; nothing to do");
+  if (seen.cr.spec.suspend)
+    list.set(c::kSuspended, Truth::kTrue, Reason::kSuspended,
+             "suspend is true, and nothing is started; this release cannot resume it: set it to false");
+  else
+    list.set(c::kSuspended, Truth::kFalse, Reason::kNotSuspended, "suspend is false; nothing to do");
   out.conditions = list.take();
 }
 

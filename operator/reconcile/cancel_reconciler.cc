@@ -127,7 +127,8 @@ bool CancelReconciler::look_at(Active& a, Now now, std::int64_t withdrawn) {
   if (plan.look_again) wake(now.mono + std::max<milliseconds>(*plan.look_again - now.wall, 1ms));
   if (!plan.status) return true;
   a.wanted = std::move(*plan.status);
-  if (!a.cr.meta.deleting) context_.tell(Kind::kCancel, a.cr.meta, decide::notes(a.told, *a.wanted, now.wall));
+  if (!a.cr.meta.deleting)
+    context_.tell(Kind::kCancel, a.cr.meta, decide::notes(a.told, *a.wanted, a.cr.spec.reason, now.wall));
   const bool ended = api::phase::final(a.wanted->phase) && a.wanted->phase != a.cr.status.phase;
   if (ended && !context_.cluster.empty()) {
     const std::pair<const char*, std::int64_t> outcomes[] = {{"restored", a.wanted->progress.restored},
@@ -214,6 +215,8 @@ bool CancelReconciler::drop_orphaned_lock() {
 }
 
 void CancelReconciler::show(const Active& a) {
+  if (a.wanted->phase == api::phase::kSucceeded)  // it wants nobody's attention
+    return context_.deps.metrics.set_resource(key_of(Kind::kCancel, a.cr.meta), {});
   context_.deps.metrics.set_resource(key_of(Kind::kCancel, a.cr.meta), {{"kafka_reassignment_phase",
                                                                          {{"kind", "KafkaReassignmentCancel"},
                                                                           {"namespace", a.cr.meta.ns},

@@ -121,8 +121,9 @@ void ReassignmentReconciler::show(const Active& a) {
                                                            {"failed", s.progress.failed}};
     for (const auto& [state, n] : states) add("kafka_reassignment_partitions", "state", state, static_cast<double>(n));
     if (!s.start.empty()) add("kafka_reassignment_start_timestamp_seconds", "", "", seconds_of(s.start));
-    if (!s.last_progress.empty())
-      add("kafka_reassignment_last_progress_timestamp_seconds", "", "", seconds_of(s.last_progress));
+    // A move that has not progressed at all has stood still since its start: the alert must see it.
+    const std::string& progress = s.last_progress.empty() ? s.start : s.last_progress;
+    if (!progress.empty()) add("kafka_reassignment_last_progress_timestamp_seconds", "", "", seconds_of(progress));
     const api::Condition* const stalled = api::find(s.conditions, api::condition::kStalled);
     if (stalled != nullptr)
       add("kafka_reassignment_stalled", "reason", stalled->reason, stalled->status == "True" ? 1 : 0);

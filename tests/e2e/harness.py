@@ -200,6 +200,16 @@ def replicas(topic):
     return out
 
 
+def zookeeper_back():
+    """Starts ZooKeeper again. Brokers whose sessions ended meanwhile sometimes stay out of every ISR until they are
+    started anew, which is Kafka's affair and not what these tests are about."""
+    run(STACK, "zookeeper-start")
+    for broker in "123":
+        run(STACK, "restart-broker", broker)
+    wait_for("no partition is under-replicated",
+             lambda: "Partition:" not in kafka("topics", "--describe", "--under-replicated-partitions"), 120, 1)
+
+
 def delete_topic(name):
     run(STACK, "kafka", "topics", "--delete", "--topic", name, ok=False)
 

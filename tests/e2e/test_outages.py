@@ -3,7 +3,7 @@
 import json
 
 from harness import (STACK, apply, check, condition, controller, create_topic, kra, operator, replicas, run, status,
-                     wait_for, wait_phase, wait_reason, temp_file, Throttled, produce)
+                     wait_for, wait_phase, wait_reason, temp_file, zookeeper_back, Throttled, produce)
 
 CONNECTED = 'kafka_reassignment_zk_connected{kafka_cluster="local"}'
 
@@ -29,7 +29,7 @@ def test_zookeeper_away_in_the_middle(world):
         wait_for("ClusterUnreachable", lambda: condition("kra", "zk", "ClusterReachable").get("reason") == "ClusterUnreachable")
         check(world.operator.alive() and world.controller.alive(), "a dead ZooKeeper made the process unhealthy")
     finally:
-        run(STACK, "zookeeper-start")
+        zookeeper_back()
     wait_for("zk_connected is 1", lambda: world.operator.metric(CONNECTED) == 1)
     wait_phase("kra", "zk", "Succeeded")
     wait_for("the session of this test is back", lambda: isinstance(world.tree.ask("dump", "/admin"), list))
@@ -47,7 +47,7 @@ def test_zookeeper_away_at_start(world):
         apply(kra("zk0", {"assignments": {"e2e-zk0": {"0": [2, 3]}}}))
         wait_for("ClusterUnreachable", lambda: condition("kra", "zk0", "ClusterReachable").get("reason") == "ClusterUnreachable")
     finally:
-        run(STACK, "zookeeper-start")
+        zookeeper_back()
     wait_phase("kra", "zk0", "Succeeded")
     wait_for("the session of this test is back", lambda: isinstance(world.tree.ask("dump", "/admin"), list))
 

@@ -49,6 +49,12 @@ class ReassignmentDecider : public ::testing::Test {
     const auto* c = api::find(plan.status->conditions, type);
     return c == nullptr ? "" : c->status + "/" + c->reason;
   }
+  // A plan that only tells: the tree is away.
+  ReassignmentPlan refuse_and_say() {
+    ledger_read_ = false;
+    tree_.health = TreeHealth::kUnreachable;
+    return decide();
+  }
   SentRequest& sent(std::int64_t generation = 1, int n = 1) {
     SentRequest out;
     out.marker = {generation, n};
@@ -410,6 +416,15 @@ TEST_F(ReassignmentDecider, DropSetOfAnothersMoveIsRequested) {
   EXPECT_NE(plan.status->summary.find("would drop a replica that must stay"), std::string::npos);
   waits.holding = "ClusterUnhealthy";
   EXPECT_EQ(condition(decide(), "Ready"), "False/ClusterUnhealthy");
+}
+
+TEST_F(ReassignmentDecider, ApprovedAndSuspendedSayWhatTheSpecSays) {
+  EXPECT_EQ(condition(refuse_and_say(), "Approved"), "True/Automatic");
+  EXPECT_EQ(condition(refuse_and_say(), "Suspended"), "False/NotSuspended");
+  cr_.spec.approval = "Manual";
+  cr_.spec.suspend = true;
+  EXPECT_EQ(condition(refuse_and_say(), "Approved"), "False/WaitingForApproval");
+  EXPECT_EQ(condition(refuse_and_say(), "Suspended"), "True/Suspended");
 }
 
 }  // namespace
