@@ -27,6 +27,7 @@ struct ControllerOptions {
   decide::StartLimits limits;
   milliseconds poll_active = 1s;
   milliseconds poll_idle = 30s;
+  milliseconds glance_every = 2s;  // at API 46 alone, while idle
   milliseconds report_every = 5s;
   milliseconds sizes_every = 30s;
   milliseconds retention_every = 300s;

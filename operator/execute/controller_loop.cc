@@ -53,6 +53,7 @@ struct ControllerLoop::Leader {
   bool roots = false;
   bool kafka_away = false;  // the last poll failed: nothing of the tree is in doubt
   MonoTime next_poll{};
+  MonoTime next_glance{};
 };
 
 ControllerLoop::ControllerLoop(ZkConnector& connector, KafkaAdmin& kafka, const Clock& clock, Metrics& metrics,
@@ -213,6 +214,7 @@ Result<bool> ControllerLoop::observe(Leader& l) {
   l.kafka_away = !view;
   if (!view) return tl::unexpected(view.error());
   c.view = std::move(*view);
+  l.next_glance = c.view->begun.mono + options_.glance_every;
   l.next_poll = c.view->begun.mono + (active(l) ? options_.poll_active : options_.poll_idle);
   if (auto followed = l.follows.follow(); !followed) return tl::unexpected(followed.error());
   return true;
@@ -238,19 +240,35 @@ Status ControllerLoop::act(Leader& l) {
   return l.calls.flush();
 }
 
+// Between the polls of an idle tree, whether Kafka's list of what runs is still the one that was published: a cancel
+// trusts /admin/reassignment_foreign before it hits what nobody here asked for. A failure is the next poll's to tell.
+void ControllerLoop::glance(Leader& l) {
+  const MonoTime now = clock_.now().mono;
+  if (now < l.next_glance || !l.context.view) return;
+  l.next_glance = now + options_.glance_every;
+  const auto list = kafka_.list_reassignments(clock_.in(kKafkaReadTimeout, l.context.stop));
+  if (!list) return;
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  const OngoingReassignments& known = l.context.view->after;
+  if (!std::equal(list->begin(), list->end(), known.begin(), known.end(), same)) l.next_poll = {};
+}
+
 Status ControllerLoop::lead(const std::stop_token& stop) {
   Leader& l = *leader_;
   l.context.stop = stop;
   l.context.heartbeat = heartbeat_;
   const auto polled = observe(l);
   if (!polled) return tl::unexpected(polled.error());
-  if (*polled)
-    if (auto acted = act(l); !acted) return acted;
+  if (!*polled) {
+    glance(l);
+  } else if (auto acted = act(l); !acted) {
+    return acted;
+  }
   l.reports.gauges();
   metrics_.set("kafka_reassignment_zk_last_sync_timestamp_seconds", cluster(),
                static_cast<double>(epoch_ms(clock_.now().wall)) / 1000);
   const MonoTime now = clock_.now().mono;
-  next_try_ = l.context.moved || l.context.lock_seen ? now : std::max(now, l.next_poll);
+  next_try_ = l.context.moved || l.context.lock_seen ? now : std::max(now, std::min(l.next_poll, l.next_glance));
   return {};
 }
 

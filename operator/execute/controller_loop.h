@@ -55,6 +55,7 @@ class ControllerLoop {
   Status ensure_roots(Leader& l, const std::stop_token& stop);
   // true: Kafka was polled in this step, so that context.view may be acted on.
   Result<bool> observe(Leader& l);
+  void glance(Leader& l);
   Status act(Leader& l);
   void on_error(const Error& error);
   [[nodiscard]] MetricLabels cluster() const { return {{"kafka_cluster", options_.cluster_name}}; }

@@ -1,7 +1,7 @@
 """KafkaReassignmentCancel with all: true: the lock, and what it does to moves."""
 
-from harness import (apply, check, condition, create_topic, delete, get, kra, krac, produce, replicas, status, wait_for,
-                     wait_phase, wait_reason, Throttled)
+from harness import (apply, check, condition, create_topic, delete, get, kafka, kra, krac, produce, replicas, status,
+                     temp_file, wait_for, wait_phase, wait_reason, Throttled)
 
 LOCK = "/admin/reassign_cancel"
 
@@ -85,3 +85,24 @@ def test_other_scopes_are_refused_until_built(world):
         wait_phase("krac", name, "Failed")
         check(condition("krac", name, "Accepted")["reason"] == "UnsupportedFeature", name)
     check(LOCK not in world.tree.dump(LOCK), "a lock was made")
+
+
+def test_foreign_moves_are_not_hit_unasked(world):
+    create_topic("e2e-foreign", [[1, 2]])
+    produce("e2e-foreign", 6000)
+    plan = temp_file('{"version":1,"partitions":[{"topic":"e2e-foreign","partition":0,"replicas":[2,3]}]}', ".json")
+    with Throttled("e2e-foreign"):
+        kafka("reassign", "--execute", "--reassignment-json-file", plan)
+        wait_for("published", lambda: "e2e-foreign" in world.tree.dump("/admin/reassignment_foreign")
+                 ["/admin/reassignment_foreign"]["data"], 20)
+        apply(krac("unasked", {"all": True}))
+        wait_for("AwaitingAcknowledgement", lambda: status("krac", "unasked").get("phase") == "AwaitingAcknowledgement")
+        check(condition("krac", "unasked", "Accepted")["reason"] == "UnsupportedFeature", "reason")
+        check(status("krac", "unasked")["preview"] == {"foreign": 1}, str(status("krac", "unasked")["preview"]))
+        check(LOCK not in world.tree.dump(LOCK), "a lock was made")
+        delete("krac", "unasked")
+        apply(krac("asked", {"all": True, "acknowledgeForeign": True}))
+        seen = wait_phase("krac", "asked", "Succeeded")
+        check(seen["progress"]["foreign"] == 1 and seen["progress"]["restored"] == 1, str(seen["progress"]))
+        check(sorted(replicas("e2e-foreign")[0]) == [1, 2], str(replicas("e2e-foreign")))
+        delete("krac", "asked")
