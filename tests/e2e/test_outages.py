@@ -70,6 +70,21 @@ def test_api_server_away(world):
     wait_phase("kra", "api2", "Succeeded")
 
 
+def test_api_server_away_at_start(world):
+    create_topic("e2e-api0", [[1, 2]])
+    world.operator.stop()
+    run(STACK, "apiserver-stop")
+    try:
+        world.operator.start()
+        check(not world.operator.ready(), "ready without having listed anything")
+    finally:
+        run(STACK, "apiserver-start")
+    wait_for("ready", world.operator.ready)
+    apply(kra("api0", {"assignments": {"e2e-api0": {"0": [2, 3]}}}))
+    wait_phase("kra", "api0", "Succeeded")
+    check(replicas("e2e-api0") == {0: [2, 3]}, str(replicas("e2e-api0")))
+
+
 def test_one_dead_cluster_stalls_only_itself(world):
     create_topic("e2e-two", [[1, 2]])
     with open(world.operator.words[1]) as f:
