@@ -58,7 +58,7 @@ def run_plan(world, name, prefix, partitions, kills):
 
 
 def test_killed_while_moving(world):
-    run_plan(world, "killed", "e2e-killed", 200, 6)
+    run_plan(world, "killed", "e2e-killed", 200, 3)
 
 
 def test_killed_while_moving_2000(world):
@@ -93,7 +93,7 @@ def cancel_plan(world, name, prefix, partitions, kills):
 
 
 def test_killed_while_cancelling(world):
-    cancel_plan(world, "cancelled", "e2e-kcancel", 200, 4)
+    cancel_plan(world, "cancelled", "e2e-kcancel", 200, 3)
 
 
 def test_killed_while_cancelling_2000(world):
